@@ -120,16 +120,15 @@ pub(crate) fn ask(
     let known = load_in(&workspace)?.keep_visible(surroundings.only());
     let answering = Answering::open(surroundings, &workspace)?;
     let text = answering.redact_key(text);
-    let text = text.as_str();
     let run = Run {
         routing_reason: "the plan says which workers are asked".to_string(),
-        ..Run::new(String::new(), RunKind::Query, SUPERVISOR, text.to_string())
+        ..Run::new(String::new(), RunKind::Query, SUPERVISOR, text.clone())
     };
     let tell = RefCell::new(tell);
     let mut events = |event: &Event| (tell.borrow_mut())(Progress::Event(event));
     let mut recording = Recording::begin(surroundings, &workspace, run, &mut events)?;
     let user = recording.run.user.clone();
-    recording.note(|notes| notes.say(Speaker::User, &user, text, None))?;
+    recording.note(|notes| notes.say(Speaker::User, &user, &text, None))?;
     let mut pieces = |run: &str, piece: &str| {
         let agent = SUPERVISOR;
         (tell.borrow_mut())(Progress::Piece(Piece { run, agent, piece }));
@@ -139,21 +138,24 @@ pub(crate) fn ask(
         .into_iter()
         .partition(|agent| answering.workers.may_call(agent).is_ok());
     workers.extend(others);
-    let done = answer(
+    let mut run = QueryRun {
         query,
         options,
-        &answering,
-        &workers,
-        &mut recording,
-        &mut pieces,
-    );
-    match done {
-        Ok((reply, mut warnings)) => {
-            warnings.extend(known.warnings);
+        answering: &answering,
+        workers,
+        recording,
+        steps: Vec::new(),
+        agents: Vec::new(),
+        replies: Replies::new(),
+        warnings: Vec::new(),
+    };
+    match run.answer(&mut pieces) {
+        Ok(reply) => {
+            run.warnings.extend(known.warnings);
             Ok(Asked {
                 reply,
-                run: recording.run,
-                warnings,
+                run: run.recording.run,
+                warnings: run.warnings,
             })
         }
         Err(error) => {
@@ -161,7 +163,7 @@ pub(crate) fn ask(
                 true => RunStatus::Cancelled,
                 false => RunStatus::Failed,
             };
-            recording.end(status, |notes| {
+            run.recording.end(status, |notes| {
                 notes.run.error = Some(error.display_message().into_owned());
                 Ok(())
             })?;
@@ -180,131 +182,128 @@ fn check(query: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-fn answer(
-    query: &Query,
-    options: &Options,
-    answering: &Answering,
-    workers: &[&Agent],
-    recording: &mut Recording<'_>,
-    pieces: &mut dyn FnMut(&str, &str),
-) -> Result<(QueryReply, Vec<String>)> {
-    let (steps, mut warnings) = execute::plan(query, options, answering, workers, recording)?;
-    let done = match steps.is_empty() {
-        true => Replies::new(),
-        false => execute::execute(query, options.jobs, &steps, answering, workers, recording)?,
-    };
-    let fault = match done.is_empty() {
-        true => Some(Fault::new(
-            FaultKind::NoAgents,
-            "no worker is registered and active",
-        )),
-        false => done.values().find_map(|reply| reply.error.clone()),
-    };
-    let has_output = done.values().any(|reply| reply.output.is_some());
-    let error = fault.filter(|_| !has_output);
-    let (answer, by) = match has_output {
-        true => compose(query, answering, &done, recording, pieces, &mut warnings)?,
-        false => (query::NOTHING.to_string(), None),
-    };
-    let only = match &steps[..] {
-        [only] => Some(only.agent.clone()),
-        _ => None,
-    };
-    close(recording, &answer, error.as_ref(), by, only)?;
-    let used = steps
-        .iter()
-        .zip(done.values())
-        .map(|(step, reply)| UsedAgent {
+/// The run of a query.
+struct QueryRun<'a, 'r> {
+    query: &'a Query,
+    options: &'a Options,
+    answering: &'a Answering,
+    workers: Vec<&'a Agent>,
+    recording: Recording<'r>,
+    steps: Vec<Step>,
+    /// The workers of the steps.
+    agents: Vec<&'a Agent>,
+    replies: Replies,
+    warnings: Vec<String>,
+}
+
+impl QueryRun<'_, '_> {
+    fn answer(&mut self, pieces: &mut dyn FnMut(&str, &str)) -> Result<QueryReply> {
+        self.plan()?;
+        if !self.steps.is_empty() {
+            self.execute()?;
+        }
+        let replies = self.replies.values();
+        let fault = match self.replies.is_empty() {
+            true => Some(Fault::new(
+                FaultKind::NoAgents,
+                "no worker is registered and active",
+            )),
+            false => replies.clone().find_map(|reply| reply.error.clone()),
+        };
+        let has_output = replies.clone().any(|reply| reply.output.is_some());
+        let used = self.steps.iter().zip(replies);
+        let used = used.map(|(step, reply)| UsedAgent {
             name: reply.agent_name.clone(),
             intent: step.intent.clone(),
             status: reply.status,
         });
-    let reply = QueryReply {
-        answer,
-        used_agents: used.collect(),
-        intermediate_results: done
-            .into_iter()
-            .map(|(id, reply)| (format!("step_{id}"), reply))
-            .collect(),
-        error,
-    };
-    Ok((reply, warnings))
-}
-
-/// Makes the answer from the replies of workers: by the model, else by joining them.
-fn compose(
-    query: &Query,
-    answering: &Answering,
-    done: &Replies,
-    recording: &mut Recording<'_>,
-    pieces: &mut dyn FnMut(&str, &str),
-    warnings: &mut Vec<String>,
-) -> Result<(String, Option<AnsweredBy>)> {
-    let run = recording.run.id.clone();
-    let request = llm::Request {
-        temperature: Some(0.2),
-        ..llm::Request::single(execute::MODEL, query::COMPOSER, &outputs(query, done))
-    };
-    match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
-        Some(Ok(reply)) => {
-            let (cost, usage) = answering.price(&reply.usage);
-            recording.note(|notes| {
-                notes.run.model = Some(reply.model.clone());
-                notes.took(usage, cost);
-                Ok(())
-            })?;
-            return Ok((reply.text, Some(AnsweredBy::Model)));
-        }
-        Some(Err(error)) if error.is_cut_short() => {
-            return Err(error);
-        }
-        Some(Err(error)) => warnings.push(format!(
-            "the model gave no answer, so the results are joined: {}",
-            error.display_message()
-        )),
-        None => {}
+        let used_agents = used.collect();
+        let error = fault.filter(|_| !has_output);
+        let (answer, by) = match has_output {
+            true => self.compose(pieces)?,
+            false => (query::NOTHING.to_string(), None),
+        };
+        self.close(&answer, error.as_ref(), by)?;
+        Ok(QueryReply {
+            answer,
+            used_agents,
+            intermediate_results: std::mem::take(&mut self.replies)
+                .into_iter()
+                .map(|(id, reply)| (format!("step_{id}"), reply))
+                .collect(),
+            error,
+        })
     }
-    let texts = done.values().filter_map(|reply| reply.output.as_ref());
-    let texts: Vec<String> = texts.map(|output| output.text()).collect();
-    let answer = query::join_results(texts.iter().map(String::as_str));
-    Ok((answer, Some(AnsweredBy::Worker)))
-}
 
-fn outputs(query: &Query, done: &Replies) -> String {
-    let outputs = done.values().map(|reply| {
-        let output = reply.output.as_ref();
-        let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
-        let details = output.and_then(|output| output.details.clone());
-        let details = details.filter(|details| details.to_string().len() <= RESULT_MAX);
-        json!({"agent": reply.agent_name, "status": reply.status, "result": result, "details": details})
-    });
-    let outputs: Vec<Value> = outputs.collect();
-    json!({"user_query": query.query, "tool_outputs": outputs}).to_string()
-}
+    /// Makes the answer from the replies of workers: by the model, else by joining them.
+    fn compose(
+        &mut self,
+        pieces: &mut dyn FnMut(&str, &str),
+    ) -> Result<(String, Option<AnsweredBy>)> {
+        let run = self.recording.run.id.clone();
+        let request = llm::Request {
+            temperature: Some(0.2),
+            ..llm::Request::single(execute::MODEL, query::COMPOSER, &self.outputs())
+        };
+        let asked = self
+            .answering
+            .ask_model(&request, &mut |text| pieces(&run, text));
+        match asked {
+            Some(Ok(reply)) => {
+                let (cost, usage) = self.answering.price(&reply.usage);
+                self.recording.note(|notes| {
+                    notes.run.model = Some(reply.model.clone());
+                    notes.took(usage, cost);
+                    Ok(())
+                })?;
+                return Ok((reply.text, Some(AnsweredBy::Model)));
+            }
+            Some(Err(error)) if error.is_cut_short() => {
+                return Err(error);
+            }
+            Some(Err(error)) => self.warnings.push(format!(
+                "the model gave no answer, so the results are joined: {}",
+                error.display_message()
+            )),
+            None => {}
+        }
+        let texts = self
+            .replies
+            .values()
+            .filter_map(|reply| reply.output.as_ref());
+        let texts: Vec<String> = texts.map(|output| output.text()).collect();
+        let answer = query::join_results(texts.iter().map(String::as_str));
+        Ok((answer, Some(AnsweredBy::Worker)))
+    }
 
-fn close(
-    recording: &mut Recording<'_>,
-    answer: &str,
-    error: Option<&Fault>,
-    by: Option<AnsweredBy>,
-    only: Option<String>,
-) -> Result<()> {
-    let status = match error {
-        None => RunStatus::Completed,
-        Some(_) => RunStatus::Failed,
-    };
-    recording.end(status, |notes| {
-        notes.run.agent = only;
-        notes.run.answered_by = by;
-        notes.run.output = Some(answer.to_string());
-        notes.run.error = error.map(|fault| format!("{}: {}", fault.kind, fault.message));
-        notes.say(Speaker::Agent, SUPERVISOR, answer, None)?;
-        notes.event("aggregate", json!({"length": answer.len()}))
-    })
-}
+    fn outputs(&self) -> String {
+        let outputs = self.replies.values().map(|reply| {
+            let output = reply.output.as_ref();
+            let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
+            let details = output.and_then(|output| output.details.clone());
+            let details = details.filter(|details| details.to_string().len() <= RESULT_MAX);
+            json!({"agent": reply.agent_name, "status": reply.status, "result": result, "details": details})
+        });
+        let outputs: Vec<Value> = outputs.collect();
+        json!({"user_query": self.query.query, "tool_outputs": outputs}).to_string()
+    }
 
-fn describe_step(step: &Step) -> Value {
-    json!({
-        "step_id": step.id, "agent": step.agent, "intent": step.intent, "input_source": step.source(),
-    })
+    fn close(&mut self, answer: &str, error: Option<&Fault>, by: Option<AnsweredBy>) -> Result<()> {
+        let status = match error {
+            None => RunStatus::Completed,
+            Some(_) => RunStatus::Failed,
+        };
+        let only = match &self.steps[..] {
+            [only] => Some(only.agent.clone()),
+            _ => None,
+        };
+        self.recording.end(status, |notes| {
+            notes.run.agent = only;
+            notes.run.answered_by = by;
+            notes.run.output = Some(answer.to_string());
+            notes.run.error = error.map(|fault| format!("{}: {}", fault.kind, fault.message));
+            notes.say(Speaker::Agent, SUPERVISOR, answer, None)?;
+            notes.event("aggregate", json!({"length": answer.len()}))
+        })
+    }
 }

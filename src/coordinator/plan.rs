@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::coordinator::engine::record_owner;
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::agents::load_in;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
@@ -21,12 +20,11 @@ use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
-use crate::runner::signals;
 use crate::store::Store;
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use course::Course;
-use pass::Pass;
+use pass::PlanRun;
 
 pub(crate) const COORDINATOR: &str = "coordinator";
 
@@ -139,13 +137,8 @@ pub(crate) fn carry_out(
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
     })?;
-    run_passes(
-        surroundings,
-        options,
-        &answering,
-        recording,
-        Course::default(),
-    )
+    let course = Course::default();
+    PlanRun::new(surroundings, options, &answering, recording, course).finish()
 }
 
 /// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
@@ -177,7 +170,7 @@ pub(crate) fn resume(
     };
     let fields = json!({"pass": course.passes, "done": course.count_done()});
     recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
-    run_passes(surroundings, &options, &answering, recording, course)
+    PlanRun::new(surroundings, &options, &answering, recording, course).finish()
 }
 
 fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
@@ -196,127 +189,6 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
     }
 }
 
-/// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
-fn run_passes(
-    surroundings: &Surroundings,
-    options: &Options<'_>,
-    answering: &Answering,
-    mut recording: Recording<'_>,
-    mut course: Course,
-) -> Result<Carried> {
-    let done = signals::until(recording.watch_for_cancel(), || {
-        pass_until_satisfied(
-            surroundings,
-            options,
-            answering,
-            &mut recording,
-            &mut course,
-        )
-    });
-    let done = match done {
-        Err(error) if error.code == Code::Interrupted && recording.is_cancelled()? => {
-            Err(cancellation_error())
-        }
-        done => done,
-    };
-    let answer = course.answer();
-    let status = match &done {
-        Ok(()) => RunStatus::Completed,
-        Err(error) if error.is_cut_short() => RunStatus::Interrupted,
-        Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
-        Err(_) => RunStatus::Failed,
-    };
-    let by = course.find_source();
-    recording.end(status, |notes| {
-        notes.run.answered_by = by;
-        notes.run.output = Some(answer.clone());
-        let Err(error) = &done else {
-            return notes
-                .say(Speaker::Agent, COORDINATOR, &answer, None)
-                .map(|_| ());
-        };
-        let message = error.display_message().into_owned();
-        notes.run.error = Some(message.clone());
-        notes.event(
-            "error",
-            json!({"message": message, "code": error.code.name()}),
-        )
-    })?;
-    let error = done
-        .err()
-        .map(|error| explain(error, &course, &recording.run));
-    if error.is_none() && !course.satisfied {
-        let passes = match course.passes {
-            1 => "1 pass".to_string(),
-            n => format!("{n} passes"),
-        };
-        let warning =
-            format!("the last step does not say that the goal is reached, after {passes}");
-        course.warnings.push(warning);
-    }
-    Ok(Carried {
-        run: recording.run,
-        course,
-        answer,
-        error,
-    })
-}
-
-fn pass_until_satisfied(
-    surroundings: &Surroundings,
-    options: &Options<'_>,
-    answering: &Answering,
-    recording: &mut Recording<'_>,
-    course: &mut Course,
-) -> Result<()> {
-    let workspace = surroundings.workspace()?;
-    loop {
-        let known = load_in(&workspace)?;
-        let begun = course.begun.take();
-        let is_new = begun.is_none();
-        let before = || (course.passes > 0).then(|| course.answer());
-        let previous = begun.unwrap_or_else(before);
-        if course.passes == 0 {
-            course.warnings.extend(known.warnings);
-        }
-        if is_new {
-            course.replan(options, &known.agents, previous.as_deref())?;
-            course.passes += 1;
-            own(
-                surroundings,
-                &workspace,
-                &recording.run,
-                &json!(course.plan),
-            );
-            course.tell(recording, options, &known.agents, previous.as_deref())?;
-        }
-        let agents = course.assign(&known.agents)?;
-        let most = course.most(options);
-        let pass = Pass {
-            plan: &course.plan,
-            agents: &agents,
-            most,
-            previous: previous.as_deref(),
-            answering,
-            steps: &mut course.steps,
-            recording: &mut *recording,
-        };
-        pass.run(options.passes.jobs.into())?;
-        let answer = course.answer();
-        recording.note(|notes| {
-            notes.run.output = Some(answer.clone());
-            notes.event(
-                "aggregate",
-                json!({"length": answer.len(), "pass": course.passes}),
-            )
-        })?;
-        course.satisfied = course.judge(options, &answer)?;
-        if course.satisfied || course.passes >= most {
-            return Ok(());
-        }
-    }
-}
-
 fn explain(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
         Code::AgentFailed if course.count_done() > 0 => Code::StepsFailed,
@@ -332,9 +204,4 @@ fn explain(error: Error, course: &Course, run: &Run) -> Error {
         None => error.fix(look),
         Some(_) => error.or("see what was done", look),
     }
-}
-
-fn cancellation_error() -> Error {
-    let message = "the run was cancelled before all its steps were done";
-    Error::new(Code::RunCancelled, message)
 }

@@ -2,85 +2,61 @@
 
 use serde_json::json;
 
-use super::{Options, Query, Replies, describe_step};
+use super::QueryRun;
 use crate::agent::Agent;
 use crate::coordinator::messages::{self, Messages};
 use crate::coordinator::scheduler::{Event, Scheduler};
 use crate::error::{Code, Error, Result};
 use crate::llm;
-use crate::ops::answers::Answering;
-use crate::ops::runs::recording::Recording;
 use crate::query::{self, Step};
 use crate::run::Speaker;
 use crate::worker::response::{Fault, FaultKind, WorkerReply};
 use crate::worker::{Context, request_id};
 
-struct QueryRun<'a, 'r> {
-    query: &'a Query,
-    steps: &'a [Step],
-    agents: Vec<&'a Agent>,
-    /// By number of the step.
-    replies: Replies,
-    recording: &'a mut Recording<'r>,
-}
-
-struct Job<'a> {
+pub(super) struct Job<'a> {
     agent: &'a Agent,
-    intent: &'a str,
+    intent: String,
     text: String,
 }
 
-/// Carries out the steps and returns the reply to each. A failed step stops only the steps that need its
-/// result.
-pub(super) fn execute(
-    query: &Query,
-    jobs: usize,
-    steps: &[Step],
-    answering: &Answering,
-    workers: &[&Agent],
-    recording: &mut Recording<'_>,
-) -> Result<Replies> {
-    let place = |id: u64| steps.iter().position(|step| step.id == id);
-    let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
-    let mut scheduler = messages::schedule(steps.iter().map(needs).collect(), jobs);
-    let find = |step: &Step| workers.iter().find(|agent| agent.id == step.agent).copied();
-    let agents: Option<Vec<&Agent>> = steps.iter().map(find).collect();
-    let mut run = QueryRun {
-        query,
-        steps,
-        agents: agents.ok_or_else(|| Error::new(Code::Internal, "a step has no worker"))?,
-        replies: Replies::new(),
-        recording,
-    };
-    run.refuse_orphans(&mut scheduler)?;
-    let conversation = query.conversation.clone();
-    let context = Context {
-        user_id: query.user_id.clone(),
-        conversation_id: conversation.or(Some(run.recording.run.id.clone())),
-        run: Some(run.recording.run.id.clone()),
-        ..Context::default()
-    };
-    messages::send(scheduler, &mut run, |job: Job<'_>| {
-        let (workers, context) = (&answering.workers, context.clone());
-        match workers.call(job.agent, job.intent, &job.text, context) {
-            Err(error) if error.code == Code::Untrusted => {
-                let fix = error.fix.as_deref().unwrap_or_default();
-                let message = format!("{}; {fix}", error.message);
-                let fault = Fault::new(FaultKind::ConfigError, message);
-                Ok(WorkerReply::failure(request_id()?, job.agent, fault))
-            }
-            called => called,
-        }
-    })?;
-    Ok(run.replies)
-}
-
 impl QueryRun<'_, '_> {
+    /// Carries out the steps. A failed step stops only the steps that need its result.
+    pub(super) fn execute(&mut self) -> Result<()> {
+        let (steps, answering) = (&self.steps, self.answering);
+        let place = |id: u64| steps.iter().position(|step| step.id == id);
+        let needs = |step: &Step| step.input.and_then(place).into_iter().collect();
+        let mut scheduler =
+            messages::schedule(steps.iter().map(needs).collect(), self.options.jobs);
+        let workers = &self.workers;
+        let find = |step: &Step| workers.iter().find(|agent| agent.id == step.agent).copied();
+        let agents = steps.iter().map(find).collect::<Option<_>>();
+        self.agents = agents.ok_or_else(|| Error::new(Code::Internal, "a step has no worker"))?;
+        self.refuse_orphans(&mut scheduler)?;
+        let run = Some(self.recording.run.id.clone());
+        let context = Context {
+            user_id: self.query.user_id.clone(),
+            conversation_id: self.query.conversation.clone().or(run.clone()),
+            run,
+            ..Context::default()
+        };
+        messages::send(scheduler, self, |job: Job<'_>| {
+            let (workers, context) = (&answering.workers, context.clone());
+            match workers.call(job.agent, &job.intent, &job.text, context) {
+                Err(error) if error.code == Code::Untrusted => {
+                    let fix = error.fix.as_deref().unwrap_or_default();
+                    let message = format!("{}; {fix}", error.message);
+                    let fault = Fault::new(FaultKind::ConfigError, message);
+                    Ok(WorkerReply::failure(request_id()?, job.agent, fault))
+                }
+                called => called,
+            }
+        })
+    }
+
     fn refuse_orphans(&mut self, scheduler: &mut Scheduler) -> Result<()> {
-        let steps = self.steps;
-        for (at, step) in steps.iter().enumerate() {
-            let is_left_out = |need: &u64| steps.iter().all(|step| step.id != *need);
-            if let Some(need) = step.input.filter(is_left_out) {
+        for at in 0..self.steps.len() {
+            let is_left_out = |need: &u64| self.steps.iter().all(|step| step.id != *need);
+            if let Some(need) = self.steps[at].input.filter(is_left_out) {
                 self.fail_without_input(at, need)?;
                 for later in scheduler.note_failed(at) {
                     self.skip(later)?;
@@ -142,7 +118,7 @@ impl<'a> Messages for QueryRun<'a, '_> {
             .note(|notes| notes.event("dispatch", fields))?;
         Ok(Job {
             agent,
-            intent: &step.intent,
+            intent: step.intent.clone(),
             text,
         })
     }
@@ -165,67 +141,66 @@ impl<'a> Messages for QueryRun<'a, '_> {
 /// The model if the settings name none.
 pub(super) const MODEL: &str = "gpt-4o-mini";
 
-pub(super) fn plan(
-    query: &Query,
-    options: &Options,
-    answering: &Answering,
-    workers: &[&Agent],
-    recording: &mut Recording<'_>,
-) -> Result<(Vec<Step>, Vec<String>)> {
-    let mut warnings = Vec::new();
-    let planned = match workers {
-        [] => None,
-        _ => ask_planner(query, options, answering, workers)?,
-    };
-    let (steps, by) = match planned.map(|text| text.and_then(|text| query::read(&text, workers))) {
-        Some(Ok((steps, left_out))) => {
-            warnings.extend(left_out);
-            (steps, "planner")
-        }
-        other => {
-            if let Some(Err(why)) = other {
-                warnings.push(format!(
-                    "the plan cannot be used, so one worker is asked: {why}"
-                ));
+impl QueryRun<'_, '_> {
+    /// Has the planner choose the steps, or asks one worker.
+    pub(super) fn plan(&mut self) -> Result<()> {
+        let planned = match self.workers[..] {
+            [] => None,
+            _ => self.ask_planner()?,
+        };
+        let read = |text: String| query::read(&text, &self.workers);
+        let by = match planned.map(|text| text.and_then(read)) {
+            Some(Ok((steps, left_out))) => {
+                self.warnings.extend(left_out);
+                self.steps = steps;
+                "planner"
             }
-            let steps = query::fallback(&query.query, workers);
-            (steps.into_iter().collect(), "fallback")
-        }
-    };
-    let all: Vec<_> = steps.iter().map(describe_step).collect();
-    recording
-        .note(|notes| notes.event("plan", json!({"by": by, "steps": all, "notes": warnings})))?;
-    Ok((steps, warnings))
-}
+            other => {
+                if let Some(Err(why)) = other {
+                    self.warnings.push(format!(
+                        "the plan cannot be used, so one worker is asked: {why}"
+                    ));
+                }
+                let step = query::fallback(&self.query.query, &self.workers);
+                self.steps = step.into_iter().collect();
+                "fallback"
+            }
+        };
+        let steps = self.steps.iter().map(|step| {
+            json!({
+                "step_id": step.id, "agent": step.agent, "intent": step.intent,
+                "input_source": step.source(),
+            })
+        });
+        let steps = Vec::from_iter(steps);
+        let fields = json!({"by": by, "steps": steps, "notes": self.warnings});
+        self.recording.note(|notes| notes.event("plan", fields))
+    }
 
-/// Asks the planner; `None` without one. The inner error says why there is no plan.
-fn ask_planner(
-    query: &Query,
-    options: &Options,
-    answering: &Answering,
-    workers: &[&Agent],
-) -> Result<Option<std::result::Result<String, String>>> {
-    let brief = query::brief(&query.query, workers);
-    let answer = match &options.planner {
-        Some(program) => program
-            .ask(&brief)
-            .map(|bytes| String::from_utf8_lossy(&bytes).into()),
-        None => {
-            let request = llm::Request {
-                temperature: Some(0.0),
-                schema: Some(query::schema()),
-                ..llm::Request::single(MODEL, query::PLANNER, &brief.to_string())
-            };
-            match answering.ask_model(&request, &mut |_| {}) {
-                None => return Ok(None),
-                Some(answer) => answer.map(|reply| reply.text),
+    /// Asks the planner; `None` without one. The inner error says why there is no plan.
+    fn ask_planner(&self) -> Result<Option<std::result::Result<String, String>>> {
+        let brief = query::brief(&self.query.query, &self.workers);
+        let answer = match &self.options.planner {
+            Some(program) => program
+                .ask(&brief)
+                .map(|bytes| String::from_utf8_lossy(&bytes).into()),
+            None => {
+                let request = llm::Request {
+                    temperature: Some(0.0),
+                    schema: Some(query::schema()),
+                    ..llm::Request::single(MODEL, query::PLANNER, &brief.to_string())
+                };
+                match self.answering.ask_model(&request, &mut |_| {}) {
+                    None => return Ok(None),
+                    Some(answer) => answer.map(|reply| reply.text),
+                }
             }
+        };
+        match answer {
+            Err(error) if error.is_cut_short() => Err(error),
+            answer => Ok(Some(
+                answer.map_err(|error| error.display_message().into_owned()),
+            )),
         }
-    };
-    match answer {
-        Err(error) if error.is_cut_short() => Err(error),
-        answer => Ok(Some(
-            answer.map_err(|error| error.display_message().into_owned()),
-        )),
     }
 }

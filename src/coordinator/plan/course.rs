@@ -1,15 +1,10 @@
 //! The state of a plan between its passes, and how it is read from the record of a run.
 
 use serde::Serialize;
-use serde_json::json;
 
-use super::{Options, Passes, Refine, Stepped};
-use crate::agent::Agent;
-use crate::error::Result;
-use crate::ops::plans;
-use crate::ops::runs::recording::Recording;
+use super::{Passes, Refine, Stepped};
 use crate::plan::message::aggregate;
-use crate::plan::{Outcome, Plan, Wish, read};
+use crate::plan::{Plan, read};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
 
@@ -33,72 +28,6 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    pub(super) fn replan(
-        &mut self,
-        options: &Options<'_>,
-        agents: &[Agent],
-        previous: Option<&str>,
-    ) -> Result<()> {
-        let is_first = previous.is_none();
-        if !is_first && options.passes.refine == Refine::LastStep {
-            let last = self.steps.last_mut();
-            last.into_iter()
-                .for_each(|last| last.status = StepState::Waiting);
-            return Ok(());
-        }
-        let made = options.planner.plan(&Wish {
-            goal: options.goal.trim(),
-            agents,
-            previous,
-        })?;
-        self.warnings.extend(made.warnings);
-        self.warnings.dedup();
-        plans::refuse_faulty(&made.plan)?;
-        self.plan = made.plan;
-        let before = std::mem::take(&mut self.steps);
-        let steps = self.plan.steps.iter();
-        self.steps = steps
-            .map(|step| Stepped::waits(&step.id, &before))
-            .collect();
-        Ok(())
-    }
-
-    pub(super) fn most(&self, options: &Options<'_>) -> u32 {
-        options.passes.max_loops.unwrap_or(self.plan.loops())
-    }
-
-    pub(super) fn tell(
-        &self,
-        recording: &mut Recording<'_>,
-        options: &Options<'_>,
-        agents: &[Agent],
-        previous: Option<&str>,
-    ) -> Result<()> {
-        let assignments = plans::assignments(&self.plan, agents);
-        let steps = self.plan.steps.iter().zip(assignments).map(|(step, who)| {
-            json!({
-                "id": step.id, "capability": step.capability, "agent": who.agent,
-                "dependencies": step.depends_on,
-            })
-        });
-        let steps: Vec<_> = steps.collect();
-        let fields = json!({
-            "pass": self.passes, "steps": steps, "plan": self.plan, "maxLoops": self.most(options),
-            "refine": options.passes.refine, "previous": previous,
-        });
-        recording.note(|notes| notes.event("plan", fields))
-    }
-
-    pub(super) fn assign(&mut self, agents: &[Agent]) -> Result<Vec<Agent>> {
-        let agents = plans::assign_agents(&self.plan, agents)?;
-        for (step, agent) in self.steps.iter_mut().zip(&agents) {
-            if step.status != StepState::Done {
-                step.agent.clone_from(&agent.id);
-            }
-        }
-        Ok(agents)
-    }
-
     pub(super) fn answer(&self) -> String {
         let said = |step: &'_ Stepped| Some((step.step.clone(), step.text.clone()?));
         let said: Vec<_> = self.steps.iter().filter_map(said).collect();
@@ -106,21 +35,6 @@ impl Course {
             said.iter()
                 .map(|(step, text)| (step.as_str(), text.as_str())),
         )
-    }
-
-    pub(super) fn judge(&self, options: &Options<'_>, answer: &str) -> Result<bool> {
-        let Some(last) = self.steps.last() else {
-            return Ok(false);
-        };
-        options.policy.is_satisfied(&Outcome {
-            goal: options.goal.trim(),
-            pass: self.passes,
-            step: &last.step,
-            agent: &last.agent,
-            reply: last.text.as_deref().unwrap_or_default(),
-            metadata: &last.metadata,
-            aggregate: answer,
-        })
     }
 
     pub(super) fn find_source(&self) -> Option<AnsweredBy> {

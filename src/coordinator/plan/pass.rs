@@ -1,31 +1,34 @@
-//! One pass over a plan.
+//! The passes over a plan.
 
 use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, Stepped, cancellation_error};
+use super::{COORDINATOR, Carried, Course, Options, Refine, Stepped, explain, own};
 use crate::agent::Agent;
 use crate::coordinator::messages::{self, Messages};
 use crate::coordinator::scheduler::Event;
 use crate::error::{Code, Error, Result};
+use crate::ops::agents::load_in;
 use crate::ops::answers::{Answer, Answering, Question};
 use crate::ops::runs::recording::Recording;
+use crate::ops::{Surroundings, plans};
 use crate::plan::message::{Reply, message};
-use crate::plan::{Plan, Step};
-use crate::run::StepState;
-use crate::run::{AnsweredBy, Outcome, Run, Speaker};
+use crate::plan::{Outcome, Plan, Step, Wish};
+use crate::run::{self, AnsweredBy, Run, RunStatus, Speaker, StepState};
 use crate::runner::signals;
 
-pub(super) struct Pass<'a, 'r> {
-    pub(super) plan: &'a Plan,
-    pub(super) agents: &'a [Agent],
-    pub(super) most: u32,
+/// A run of a plan, from its first pass to its last.
+pub(super) struct PlanRun<'a, 'r> {
+    surroundings: &'a Surroundings,
+    options: &'a Options<'a>,
+    answering: &'a Answering,
+    recording: Recording<'r>,
+    course: Course,
+    /// The agents of the steps.
+    agents: Vec<Agent>,
     /// The answer of the pass before.
-    pub(super) previous: Option<&'a str>,
-    pub(super) answering: &'a Answering,
-    pub(super) steps: &'a mut [Stepped],
-    pub(super) recording: &'a mut Recording<'r>,
+    previous: Option<String>,
 }
 
 pub(super) struct Job {
@@ -35,25 +38,191 @@ pub(super) struct Job {
     is_cancelled: Box<dyn FnMut() -> bool + Send>,
 }
 
-impl Pass<'_, '_> {
-    pub(super) fn run(mut self, jobs: usize) -> Result<()> {
+impl<'a, 'r> PlanRun<'a, 'r> {
+    pub(super) fn new(
+        surroundings: &'a Surroundings,
+        options: &'a Options<'a>,
+        answering: &'a Answering,
+        recording: Recording<'r>,
+        course: Course,
+    ) -> PlanRun<'a, 'r> {
+        PlanRun {
+            surroundings,
+            options,
+            answering,
+            recording,
+            course,
+            agents: Vec::new(),
+            previous: None,
+        }
+    }
+
+    /// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
+    pub(super) fn finish(mut self) -> Result<Carried> {
+        let watch = self.recording.watch_for_cancel();
+        let done = match signals::until(watch, || self.pass_until_satisfied()) {
+            Err(error) if error.code == Code::Interrupted && self.recording.is_cancelled()? => {
+                Err(cancellation_error())
+            }
+            done => done,
+        };
+        let (mut course, mut recording) = (self.course, self.recording);
+        let answer = course.answer();
+        let status = match &done {
+            Ok(()) => RunStatus::Completed,
+            Err(error) if error.is_cut_short() => RunStatus::Interrupted,
+            Err(error) if error.code == Code::RunCancelled => RunStatus::Cancelled,
+            Err(_) => RunStatus::Failed,
+        };
+        recording.end(status, |notes| {
+            notes.run.answered_by = course.find_source();
+            notes.run.output = Some(answer.clone());
+            let Err(error) = &done else {
+                let said = notes.say(Speaker::Agent, COORDINATOR, &answer, None);
+                return said.map(|_| ());
+            };
+            let message = error.display_message().into_owned();
+            let fields = json!({"message": message, "code": error.code.name()});
+            notes.run.error = Some(message);
+            notes.event("error", fields)
+        })?;
+        if done.is_ok() && !course.satisfied {
+            let passes = match course.passes {
+                1 => "1 pass".to_string(),
+                n => format!("{n} passes"),
+            };
+            let warning =
+                format!("the last step does not say that the goal is reached, after {passes}");
+            course.warnings.push(warning);
+        }
+        let error = done.err();
+        Ok(Carried {
+            error: error.map(|error| explain(error, &course, &recording.run)),
+            run: recording.run,
+            course,
+            answer,
+        })
+    }
+
+    fn pass_until_satisfied(&mut self) -> Result<()> {
+        let workspace = self.surroundings.workspace()?;
+        loop {
+            let known = load_in(&workspace)?;
+            if self.course.passes == 0 {
+                self.course.warnings.extend(known.warnings);
+            }
+            match self.course.begun.take() {
+                Some(previous) => self.previous = previous,
+                None => {
+                    self.previous = (self.course.passes > 0).then(|| self.course.answer());
+                    self.replan(&known.agents)?;
+                    self.course.passes += 1;
+                    let plan = json!(self.course.plan);
+                    own(self.surroundings, &workspace, &self.recording.run, &plan);
+                    self.tell_plan(&known.agents)?;
+                }
+            }
+            self.agents = plans::assign_agents(&self.course.plan, &known.agents)?;
+            for (step, agent) in self.course.steps.iter_mut().zip(&self.agents) {
+                if step.status != StepState::Done {
+                    step.agent.clone_from(&agent.id);
+                }
+            }
+            self.send()?;
+            let (answer, passes) = (self.course.answer(), self.course.passes);
+            self.recording.note(|notes| {
+                notes.run.output = Some(answer.clone());
+                let fields = json!({"length": answer.len(), "pass": passes});
+                notes.event("aggregate", fields)
+            })?;
+            self.course.satisfied = self.judge(&answer)?;
+            if self.course.satisfied || passes >= self.most() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Has the last step, or all steps of a new plan, done in the pass that begins.
+    fn replan(&mut self, agents: &[Agent]) -> Result<()> {
+        let (options, course) = (self.options, &mut self.course);
+        if self.previous.is_some() && options.passes.refine == Refine::LastStep {
+            let last = course.steps.last_mut();
+            last.into_iter()
+                .for_each(|last| last.status = StepState::Waiting);
+            return Ok(());
+        }
+        let made = options.planner.plan(&Wish {
+            goal: options.goal.trim(),
+            agents,
+            previous: self.previous.as_deref(),
+        })?;
+        course.warnings.extend(made.warnings);
+        course.warnings.dedup();
+        plans::refuse_faulty(&made.plan)?;
+        course.plan = made.plan;
+        let steps = course.plan.steps.iter();
+        course.steps = steps
+            .map(|step| Stepped::waits(&step.id, &course.steps))
+            .collect();
+        Ok(())
+    }
+
+    fn most(&self) -> u32 {
+        let asked_for = self.options.passes.max_loops;
+        asked_for.unwrap_or(self.course.plan.loops())
+    }
+
+    fn tell_plan(&mut self, agents: &[Agent]) -> Result<()> {
+        let plan = &self.course.plan;
+        let assignments = plans::assignments(plan, agents);
+        let steps = plan.steps.iter().zip(assignments).map(|(step, who)| {
+            json!({
+                "id": step.id, "capability": step.capability, "agent": who.agent,
+                "dependencies": step.depends_on,
+            })
+        });
+        let steps: Vec<_> = steps.collect();
+        let fields = json!({
+            "pass": self.course.passes, "steps": steps, "plan": plan, "maxLoops": self.most(),
+            "refine": self.options.passes.refine, "previous": self.previous,
+        });
+        self.recording.note(|notes| notes.event("plan", fields))
+    }
+
+    fn judge(&self, answer: &str) -> Result<bool> {
+        let Some(last) = self.course.steps.last() else {
+            return Ok(false);
+        };
+        self.options.policy.is_satisfied(&Outcome {
+            goal: self.options.goal.trim(),
+            pass: self.course.passes,
+            step: &last.step,
+            agent: &last.agent,
+            reply: last.text.as_deref().unwrap_or_default(),
+            metadata: &last.metadata,
+            aggregate: answer,
+        })
+    }
+
+    /// Sends the messages of a pass.
+    fn send(&mut self) -> Result<()> {
+        let (plan, answering) = (&self.course.plan, self.answering);
         // The cost of the other steps would be lost if one of them cannot be answered.
-        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
+        for (step, agent) in plan.steps.iter().zip(&self.agents) {
             if agent.is_worker() {
-                self.answering.workers.may_call(agent)?;
-            } else if !self.answering.can_answer(agent) {
+                answering.workers.may_call(agent)?;
+            } else if !answering.can_answer(agent) {
                 return Err(nobody(step, agent));
             }
         }
-        let mut scheduler = messages::schedule(needs(self.plan), jobs);
-        for (at, step) in self.steps.iter().enumerate() {
+        let mut scheduler = messages::schedule(needs(plan), self.options.passes.jobs.into());
+        for (at, step) in self.course.steps.iter().enumerate() {
             if step.status == StepState::Done {
                 scheduler.note_done(at);
             }
         }
-        let answering = self.answering.clone();
         let Run { user, id: run, .. } = self.recording.run.clone();
-        messages::send(scheduler, &mut self, |job: Job| {
+        messages::send(scheduler, self, |job: Job| {
             let question = Question {
                 intent: job.intent.as_deref(),
                 user: Some(&user),
@@ -65,22 +234,23 @@ impl Pass<'_, '_> {
     }
 
     fn fail(&mut self, at: usize, error: Error) -> Result<Event> {
-        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
+        let (id, agent) = (self.course.plan.steps[at].id.clone(), &self.agents[at].id);
         let useless = matches!(
             error.code,
             Code::Untrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
         );
         // Once for each remaining pass.
-        let again = !useless && self.steps[at].tries < self.most;
+        let again = !useless && self.course.steps[at].tries < self.most();
         let why = error.display_message().into_owned();
         let fields = json!({
             "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,
         });
         self.recording.note(|notes| notes.event("error", fields))?;
         if again {
-            return Ok(Event::Lacking(at, Outcome::AgentError, why));
+            return Ok(Event::Lacking(at, run::Outcome::AgentError, why));
         }
-        (self.steps[at].status, self.steps[at].error) = (StepState::Failed, Some(why));
+        (self.course.steps[at].status, self.course.steps[at].error) =
+            (StepState::Failed, Some(why));
         Err(Error {
             message: format!("step `{id}`: {}", error.message),
             ..error
@@ -88,7 +258,7 @@ impl Pass<'_, '_> {
     }
 
     fn keep(&mut self, at: usize, answer: Answer) -> Result<()> {
-        let (id, agent) = (&self.plan.steps[at].id, &self.agents[at].id);
+        let (id, agent) = (&self.course.plan.steps[at].id, &self.agents[at].id);
         self.recording.note(|notes| {
             let message = notes.say(Speaker::Agent, agent, &answer.text, Some(id))?;
             let length = answer.text.len();
@@ -105,7 +275,7 @@ impl Pass<'_, '_> {
             }
             notes.event("stepCompleted", json!({"stepId": id}))
         })?;
-        let step = &mut self.steps[at];
+        let step = &mut self.course.steps[at];
         step.status = StepState::Done;
         (step.text, step.error) = (Some(answer.text), None);
         (step.answered_by, step.metadata) = (Some(answer.by), answer.details);
@@ -113,7 +283,7 @@ impl Pass<'_, '_> {
     }
 }
 
-impl Messages for Pass<'_, '_> {
+impl Messages for PlanRun<'_, '_> {
     type Job = Job;
     type Answer = Result<Answer>;
 
@@ -121,8 +291,8 @@ impl Messages for Pass<'_, '_> {
         if self.recording.is_cancelled()? {
             return Err(cancellation_error());
         }
-        let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
-        let told = write_message(step, self.previous, self.steps);
+        let (step, agent) = (&self.course.plan.steps[at], &self.agents[at]);
+        let told = write_message(step, self.previous.as_deref(), &self.course.steps);
         let refinement = self.previous.is_some();
         self.recording.note(|notes| {
             let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
@@ -135,7 +305,7 @@ impl Messages for Pass<'_, '_> {
                 json!({"agent": agent.id, "stepId": step.id, "messageId": message, "refinement": refinement}),
             )
         })?;
-        self.steps[at].tries += 1;
+        self.course.steps[at].tries += 1;
         Ok(Job {
             agent: agent.clone(),
             intent: step.intent.clone(),
@@ -147,7 +317,7 @@ impl Messages for Pass<'_, '_> {
     fn end(&mut self, at: usize, answer: Result<Answer>) -> Result<Event> {
         match answer {
             Ok(answer) if answer.by == AnsweredBy::Offline => {
-                let error = nobody(&self.plan.steps[at], &self.agents[at]);
+                let error = nobody(&self.course.plan.steps[at], &self.agents[at]);
                 self.fail(at, error)
             }
             Ok(answer) => self.keep(at, answer).map(|()| Event::Completed(at)),
@@ -188,4 +358,9 @@ fn nobody(step: &Step, agent: &Agent) -> Error {
         step.id, agent.id
     );
     Error::new(Code::ConfigInvalid, message).fix("cleo doctor")
+}
+
+fn cancellation_error() -> Error {
+    let message = "the run was cancelled before all its steps were done";
+    Error::new(Code::RunCancelled, message)
 }
