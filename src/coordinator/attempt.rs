@@ -8,9 +8,10 @@ use super::prompt;
 use super::scheduler::{Action, Event, Stop};
 use super::selection::Worker;
 use super::slot::Prompt;
-use super::threads::{Checking, request_stop};
+use super::threads::request_stop;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::proof::{Record, RenewalRequest, complete_checked, look};
 use crate::ops::runs::journal;
@@ -250,20 +251,25 @@ impl Engine<'_> {
             self.inbox.push(Event::Checked(step));
             return Ok(());
         }
-        let checking = Checking {
-            surroundings: self.context.surroundings.clone(),
-            folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
-            renewal: RenewalRequest {
-                task: self.slots[step].task,
-                all: true,
-                limit: Some(self.options.gate_time_limit()),
-                epoch: self.slots[step].epoch,
-                ..RenewalRequest::default()
-            },
-        };
-        let attempt = self.slots[step].attempt;
-        self.slots[step].stop = Some(self.threads.check(step, attempt, checking)?);
+        let (slot, surroundings) = (&self.slots[step], self.context.surroundings.clone());
+        let tree = slot.tree.as_ref().map(|tree| tree.root.clone());
+        let renewal = self.renewal(slot.task, slot.epoch);
+        let check = self
+            .threads
+            .check(step, slot.attempt, surroundings, tree, renewal)?;
+        self.slots[step].stop = Some(check);
         Ok(())
+    }
+
+    /// Asks for all commands of a task.
+    pub(super) fn renewal(&self, task: TaskId, epoch: Option<u32>) -> RenewalRequest {
+        RenewalRequest {
+            task,
+            all: true,
+            limit: Some(self.options.gate_time_limit()),
+            epoch,
+            ..RenewalRequest::default()
+        }
     }
 
     /// Completes steps in one transaction, except those against which something else speaks than their output.

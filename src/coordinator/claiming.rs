@@ -172,7 +172,7 @@ impl Engine<'_> {
         }
         let reason = Some("somebody else has done it".to_string());
         self.tell_step(step, TaskEvent::Completed { reason });
-        Ok(Event::DoneAlready(step))
+        Ok(Event::Completed(step))
     }
 
     fn find_holding_run(&mut self, step: usize) -> Result<Option<Run>> {

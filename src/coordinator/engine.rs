@@ -12,7 +12,7 @@ use super::report::{self, Ending, Report};
 use super::scheduler::{Action, Event, Scheduler};
 use super::selection::Team;
 use super::slot::{Holder, Slot};
-use super::threads::{RunClaims, Threads, request_stop};
+use super::threads::{Threads, request_stop};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
@@ -199,11 +199,8 @@ impl<'a> Engine<'a> {
         });
         let now = Instant::now();
         let mut threads = Threads::new();
-        threads.renew_claims(RunClaims {
-            surroundings: context.surroundings.clone(),
-            steps: planned.iter().map(|task| task.task_id).collect(),
-            lease: setup.options.lease(),
-        })?;
+        let tasks = planned.iter().map(|task| task.task_id).collect();
+        threads.renew_claims(context.surroundings.clone(), tasks, setup.options.lease())?;
         Ok(Engine {
             slots: slots.collect(),
             scheduler: Scheduler::new(steps, rules, team.runner_jobs),

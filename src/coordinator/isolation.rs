@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use super::engine::Engine;
 use super::scheduler::Event;
 use super::slot::Prompt;
-use super::trees::{Declared, Merge, Tree, Trees};
+use super::trees::{Declared, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::proof::{self, RenewalRequest, Verdict, check, complete_with_parts, look};
+use crate::ops::proof::{self, Verdict, check, complete_with_parts, look};
 use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
@@ -90,18 +90,11 @@ impl Engine<'_> {
         };
         let saved = trees.commit(tree, &message);
         let saved = saved.and_then(|()| trees.require_reportable(tree));
-        let ignored = match saved.and_then(|()| trees.find_ignored(tree)) {
+        let ignored = match allow_blocked(saved.and_then(|()| trees.find_ignored(tree)))? {
             Ok(ignored) => ignored,
-            Err(error) if is_of_cleo(&error) => return Err(error),
-            Err(error) => return Ok(Delivery::Stuck(None, prompt::describe(&error))),
+            Err(why) => return Ok(Delivery::Stuck(None, why)),
         };
-        let why = match trees.merge(tree, &message) {
-            Ok(Merge::Done(commit)) => Ok(commit),
-            Ok(Merge::Conflict(why)) => Err(why),
-            Err(error) if is_of_cleo(&error) => return Err(error),
-            Err(error) => Err(prompt::describe(&error)),
-        };
-        let commit = match why {
+        let commit = match allow_blocked(trees.merge(tree, &message))?.flatten() {
             Ok(commit) => commit,
             Err(why) => {
                 let (branch, merge) = (
@@ -283,13 +276,7 @@ impl Engine<'_> {
         epoch: Option<u32>,
         tree: Option<&Tree>,
     ) -> Result<Option<Verdict>> {
-        let renewal = RenewalRequest {
-            task: id,
-            all: true,
-            limit: Some(self.options.gate_time_limit()),
-            epoch,
-            ..RenewalRequest::default()
-        };
+        let renewal = self.renewal(id, epoch);
         let is_stopped = self.watch_for_stop();
         let renewed = self.within(tree, |engine| {
             let renew = || proof::renew(&mut engine.context, &renewal, &mut |_| {});
@@ -324,6 +311,14 @@ fn report_worktree_error(error: Error) -> Result<Verdict> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
         _ => Err(error),
+    }
+}
+
+/// Returns why work cannot be brought over; an error of cleo itself stays one.
+fn allow_blocked<T>(done: Result<T>) -> Result<std::result::Result<T, String>> {
+    match done {
+        Err(error) if !is_of_cleo(&error) => Ok(Err(prompt::describe(&error))),
+        done => done.map(Ok),
     }
 }
 

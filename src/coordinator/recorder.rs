@@ -45,19 +45,19 @@ impl Recorder<'_> {
         store: &mut dyn Store,
         more: impl FnOnce(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
-        let pending = std::mem::take(&mut self.pending);
-        let events = self.journal.record(store, |journal, transaction| {
+        let pending = &self.pending;
+        let stored = self.journal.record(store, |journal, transaction| {
             more(transaction)?;
             let mut all = pending.iter();
             all.try_for_each(|event| journal.add_event(transaction, event))
         })?;
-        self.follow(&events, &pending);
+        self.follow(&stored);
         Ok(())
     }
 
-    fn follow(&mut self, stored: &[Event], events: &[RunEvent]) {
-        for (stored, event) in stored.iter().zip(events) {
-            self.track.apply(&stored.at, Some(event));
+    fn follow(&mut self, stored: &[Event]) {
+        for (stored, event) in stored.iter().zip(self.pending.drain(..)) {
+            self.track.apply(&stored.at, Some(&event));
         }
         self.listener.tell(stored, &self.track);
     }
@@ -72,9 +72,8 @@ impl Recorder<'_> {
         complete: impl FnOnce(&mut Context, &mut Record<'_>) -> Result<T>,
     ) -> Result<T> {
         let merged = merged.map(|commit| TaskEvent::Merged { commit });
-        let mut events = std::mem::take(&mut self.pending);
-        let before = events.len();
-        let (journal, track, mut written) = (&mut self.journal, &self.track, 0);
+        let (journal, track, events) = (&mut self.journal, &self.track, &mut self.pending);
+        let (before, mut written) = (events.len(), 0);
         let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
             journal.refuse_lost(transaction)?;
             let slot = track.place(task).and_then(|place| slots.get(place));
@@ -89,11 +88,10 @@ impl Recorder<'_> {
         let done = complete(context, &mut record);
         if done.is_err() || written == 0 {
             self.journal.discard();
-            events.truncate(before);
-            self.pending = events;
+            self.pending.truncate(before);
         } else {
             let stored = self.journal.flush()?;
-            self.follow(&stored, &events);
+            self.follow(&stored);
         }
         done
     }

@@ -82,7 +82,7 @@ impl Engine<'_> {
                 return Ok(false);
             }
             return match self.judge_done_elsewhere(step)? {
-                scheduler::Event::DoneAlready(_) => Ok(true),
+                scheduler::Event::Completed(_) => Ok(true),
                 event => {
                     self.inbox.push(event);
                     Ok(false)

@@ -193,7 +193,7 @@ impl Scheduler {
                 self.stages.remove(&step);
                 self.parked.insert(step, (why, is_awaited));
             }
-            Event::DoneAlready(step) | Event::Completed(step) => self.finish(step),
+            Event::Completed(step) => self.finish(step),
             Event::Refused(step, why) => self.fail(step, Outcome::AgentError, why, actions),
             Event::Dropped(step, why) => {
                 self.stages.remove(&step);

@@ -42,19 +42,6 @@ pub(super) struct Threads {
     renewal: Option<Sender<()>>,
 }
 
-pub(super) struct Checking {
-    pub(super) surroundings: Surroundings,
-    pub(super) folder: Option<PathBuf>,
-    pub(super) renewal: RenewalRequest,
-}
-
-/// The claims of a run: of its steps, and of what its agents left under review.
-pub(super) struct RunClaims {
-    pub(super) surroundings: Surroundings,
-    pub(super) steps: HashSet<TaskId>,
-    pub(super) lease: Lease,
-}
-
 impl Threads {
     pub(super) fn new() -> Threads {
         let (sender, receiver) = mpsc::channel();
@@ -67,12 +54,17 @@ impl Threads {
 
     /// Renews the claims of a run well before they expire, until its threads are dropped: also while the loop waits for
     /// commands of a task or for git. A claim that is lost is not renewed, which the loop notices.
-    pub(super) fn renew_claims(&mut self, claims: RunClaims) -> Result<()> {
+    pub(super) fn renew_claims(
+        &mut self,
+        surroundings: Surroundings,
+        steps: HashSet<TaskId>,
+        lease: Lease,
+    ) -> Result<()> {
         let (sender, end) = mpsc::channel();
-        let pause = Duration::from_secs(claims.lease.seconds.into()) / 3;
+        let pause = Duration::from_secs(lease.seconds.into()) / 3;
         let renew = move || loop {
             // A failed renewal is tried again the next time, which is early enough.
-            let _ = catch_panic(|| claims.renew());
+            let _ = catch_panic(|| renew(&surroundings, &steps, lease));
             if end.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
@@ -102,14 +94,30 @@ impl Threads {
         })
     }
 
-    /// Runs the commands of a task until they end or the returned flag is set.
+    /// Runs the commands of a task, in a worktree or in the workspace, until they end or the returned flag is set.
     pub(super) fn check(
         &self,
         step: usize,
         attempt: u32,
-        checking: Checking,
+        surroundings: Surroundings,
+        tree: Option<PathBuf>,
+        renewal: RenewalRequest,
     ) -> Result<Arc<AtomicBool>> {
-        self.spawn(step, attempt, Update::Checked, move |_| checking.run())
+        self.spawn(step, attempt, Update::Checked, move |_| {
+            let mut context = Context::open(surroundings)?;
+            if let Some(root) = tree {
+                context.workspace.root = root;
+            }
+            let renewed = proof::renew(&mut context, &renewal, &mut |_| {})?;
+            let told = renewed.ran.iter().map(|ran| {
+                let outcome = match ran.outcome {
+                    proof::Outcome::Passed => "passed",
+                    proof::Outcome::Failed => "failed",
+                };
+                format!("{}: {outcome}", ran.commands.join(", "))
+            });
+            Ok(told.collect())
+        })
     }
 
     /// Starts a thread for an attempt. A panic in it is an error of this attempt only.
@@ -147,40 +155,21 @@ impl Threads {
     }
 }
 
-impl Checking {
-    fn run(self) -> Result<Vec<String>> {
-        let mut context = Context::open(self.surroundings)?;
-        if let Some(root) = self.folder {
-            context.workspace.root = root;
-        }
-        let renewed = proof::renew(&mut context, &self.renewal, &mut |_| {})?;
-        let told = renewed.ran.iter().map(|ran| {
-            let outcome = match ran.outcome {
-                proof::Outcome::Passed => "passed",
-                proof::Outcome::Failed => "failed",
-            };
-            format!("{}: {outcome}", ran.commands.join(", "))
+/// Renews the claims of a run: of its steps, and of what its agents left under review.
+fn renew(surroundings: &Surroundings, steps: &HashSet<TaskId>, lease: Lease) -> Result<()> {
+    let mut context = Context::open(surroundings.clone())?;
+    let claims = context.read(|transaction| {
+        let mut claims = transaction.claims_of(&surroundings.actor)?;
+        claims.retain(|claim| {
+            let status = transaction.status(claim.task).unwrap_or_default();
+            steps.contains(&claim.task) || status == Some(Status::Review)
         });
-        Ok(told.collect())
+        Ok(claims)
+    })?;
+    for Claim { task, epoch, .. } in claims {
+        let _ = claim::heartbeat(&mut context, task, lease, Some(epoch), false);
     }
-}
-
-impl RunClaims {
-    fn renew(&self) -> Result<()> {
-        let mut context = Context::open(self.surroundings.clone())?;
-        let claims = context.read(|transaction| {
-            let mut claims = transaction.claims_of(&self.surroundings.actor)?;
-            claims.retain(|claim| {
-                let status = transaction.status(claim.task).unwrap_or_default();
-                self.steps.contains(&claim.task) || status == Some(Status::Review)
-            });
-            Ok(claims)
-        })?;
-        for Claim { task, epoch, .. } in claims {
-            let _ = claim::heartbeat(&mut context, task, self.lease, Some(epoch), false);
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn refuse_thread(cause: io::Error) -> Error {

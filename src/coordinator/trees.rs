@@ -40,7 +40,6 @@ use baseline::Baseline;
 pub(super) use baseline::Declared;
 use git::{Answer, Lock, Words, refuse_git};
 pub(super) use lock::{LOCK_TIMEOUT, LockRequest};
-pub(super) use merge::Merge;
 
 /// Names of worktrees that are being removed begin with this, which no worktree of a task does.
 const REMOVED: &str = "removed-";

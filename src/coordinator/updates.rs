@@ -211,31 +211,21 @@ impl Engine<'_> {
         let claims = self
             .context
             .read(|transaction| transaction.claims_of(&own))?;
-        let held: HashMap<TaskId, u32> = claims
-            .iter()
-            .map(|claim| (claim.task, claim.epoch))
-            .collect();
-        let is_lost =
-            |step: &usize| held.get(&self.slots[*step].task).copied() != self.slots[*step].epoch;
-        let lost: Vec<usize> = self
-            .scheduler
-            .list_claimed()
-            .into_iter()
-            .filter(is_lost)
-            .collect();
-        lost.into_iter().try_for_each(|step| self.beat(step))
-    }
-
-    /// Tries to renew the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
-    /// completed its task itself may exit by itself.
-    fn beat(&mut self, step: usize) -> Result<()> {
-        let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
-        let beat = claim::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
-        match beat {
-            Ok(_) => {}
-            Err(error) if !is_loss(&error) => return Err(error),
-            Err(_) if self.is_done(task)? => {}
-            Err(error) => self.inbox.push(Event::Lost(step, error.message)),
+        let claims = claims.iter().map(|claim| (claim.task, claim.epoch));
+        let held: HashMap<TaskId, u32> = crate::build_map(claims);
+        for step in self.scheduler.list_claimed() {
+            let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
+            if held.get(&task).copied() == epoch {
+                continue;
+            }
+            // A lost claim ends the attempt. An agent that has completed its task itself may exit by itself.
+            match claim::heartbeat(&mut self.context, task, self.options.lease(), epoch, false) {
+                Err(error) if !is_loss(&error) => return Err(error),
+                Err(error) if !self.is_done(task)? => {
+                    self.inbox.push(Event::Lost(step, error.message));
+                }
+                _ => {}
+            }
         }
         Ok(())
     }

@@ -23,8 +23,6 @@ pub(in crate::coordinator) enum Event {
     /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
     /// else is in progress.
     Held(usize, String, bool),
-    /// A step was done by somebody else.
-    DoneAlready(usize),
     Refused(usize, String),
     Dropped(usize, String),
     /// An agent has ended.

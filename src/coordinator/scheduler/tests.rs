@@ -206,7 +206,7 @@ fn what_another_run_works_on_is_awaited() {
     assert_eq!(scheduler.turn(NOW, held()), []);
     scheduler.stir();
     scheduler.turn(NOW, vec![]);
-    let next = scheduler.turn(NOW, vec![Event::DoneAlready(0)]);
+    let next = scheduler.turn(NOW, vec![Event::Completed(0)]);
     assert_eq!(next, [Action::Claim(vec![1])]);
     let held = vec![Event::Held(1, "another run works on it".into(), true)];
     scheduler.turn(NOW, held);

@@ -33,10 +33,11 @@ impl Trees {
     /// alone, they would pass for work. So is one in which git stopped with more commits to apply, of which nothing else
     /// knows.
     pub(super) fn require_conflicts_resolved(&self, tree: &Tree) -> Result<()> {
-        let mut stopped = None;
+        let mut stopped = Vec::new();
         for (at, what) in STOPPED {
-            if stopped.is_none() && self.is_stopped(tree, at)? {
-                stopped = Some(what);
+            let find = format!("rev-parse --verify --quiet {at}");
+            if self.git_in(&tree.top).ask(find)?.is_ok() {
+                stopped.push(what);
             }
         }
         let mut names = Vec::new();
@@ -45,7 +46,7 @@ impl Trees {
                 names.push(name);
             }
         }
-        if stopped.is_some() {
+        if !stopped.is_empty() {
             // Staging a file with markers does not settle its conflict.
             for (name, sides) in self.conflicts(tree, "--resolve-undo")? {
                 let text = read_text(&tree.top.join(&name)).unwrap_or_default();
@@ -59,13 +60,15 @@ impl Trees {
         }
         let place = tree.place();
         let message = if !names.is_empty() {
-            let operation = stopped.map(|what| format!(", of a {what} that is not finished"));
+            let operation = stopped
+                .first()
+                .map(|what| format!(", of a {what} that is not finished"));
             format!(
                 "{place} has unresolved conflicts{}: {}; settle and commit them there",
                 operation.unwrap_or_default(),
                 list_names(names)
             )
-        } else if let Some(what) = self.find_unfinished(tree)? {
+        } else if let Some(what) = self.find_unfinished(tree, &stopped)? {
             format!(
                 "{place} has an unfinished {what} with more commits to come to; finish it there, or abandon it with \
                  `git {what} --quit`"
@@ -79,7 +82,11 @@ impl Trees {
 
     /// Returns the operation that has stopped with commits still to apply, as its files say. Pending picks count only
     /// while git is stopped at one: after a commit or reset they may be abandoned.
-    fn find_unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
+    fn find_unfinished(
+        &self,
+        tree: &Tree,
+        stopped: &[&'static str],
+    ) -> Result<Option<&'static str>> {
         let Some(folder) = self.folder_of(&tree.top)? else {
             return Ok(None);
         };
@@ -90,12 +97,10 @@ impl Trees {
         // Other lines are comments.
         let is_step = |line: &&str| line.starts_with(|first: char| first.is_ascii_alphabetic());
         let count_steps = |name: &str| read(name).lines().filter(is_step).count();
-        if count_steps("sequencer/todo") > 1 {
-            for (at, what) in &STOPPED[2..] {
-                if self.is_stopped(tree, at)? {
-                    return Ok(Some(what));
-                }
-            }
+        let picks = |what: &&&str| ["cherry-pick", "revert"].contains(*what);
+        let picking = stopped.iter().find(picks);
+        if picking.is_some() && count_steps("sequencer/todo") > 1 {
+            return Ok(picking.copied());
         }
         let number = |name: &str| read(name).trim().parse::<u64>().ok();
         let (next, last) = (number("rebase-apply/next"), number("rebase-apply/last"));
@@ -104,11 +109,6 @@ impl Trees {
         }
         // These are the steps after the one at which it stopped.
         Ok((count_steps("rebase-merge/git-rebase-todo") > 0).then_some("rebase"))
-    }
-
-    fn is_stopped(&self, tree: &Tree, at: &str) -> Result<bool> {
-        let find = format!("rev-parse --verify --quiet {at}");
-        Ok(self.git_in(&tree.top).ask(find)?.is_ok())
     }
 
     /// Lists the files with conflicts: unmerged ones, or resolved and staged ones (gitformat-index, "resolve

@@ -13,40 +13,38 @@ const COMMITS_MAX: usize = 50;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
 
-pub(in crate::coordinator) enum Merge {
-    /// The commit that holds it; none when there was nothing to merge.
-    Done(Option<String>),
-    /// It does not fit; why.
-    Conflict(String),
-}
-
 /// A commit made aside, or why there is none.
 type Made = std::result::Result<String, String>;
 
 impl Trees {
-    /// Merges the branch of a worktree. The commit names its run and task, by which [`Trees::find_merge`] finds it.
-    pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
+    /// Merges the branch of a worktree; no commit where nothing was to be merged. The commit names its run and task, by
+    /// which [`Trees::find_merge`] finds it. The inner error says why the branch does not fit.
+    pub(in crate::coordinator) fn merge(
+        &self,
+        tree: &Tree,
+        message: &str,
+    ) -> Result<std::result::Result<Option<String>, String>> {
         for _ in 0..ROUNDS {
             let old = self.require_base()?;
             if let Some(what) = self.operation_in_progress() {
                 // It is not ours to end.
                 let why =
                     format!("a {what} that somebody else began is not finished in the workspace");
-                return Ok(Merge::Conflict(why));
+                return Ok(Err(why));
             }
             let new = match self.make_merge(tree, &old, message)? {
-                Ok(new) if new == old => return Ok(Merge::Done(None)),
+                Ok(new) if new == old => return Ok(Ok(None)),
                 Ok(new) => new,
-                Err(why) => return Ok(Merge::Conflict(why)),
+                Err(why) => return Ok(Err(why)),
             };
             match self.move_checkout(&old, &new, true)? {
-                Moved::Done => return Ok(Merge::Done(Some(new))),
-                Moved::Refused(why) => return Ok(Merge::Conflict(why)),
+                Moved::Done => return Ok(Ok(Some(new))),
+                Moved::Refused(why) => return Ok(Err(why)),
                 Moved::Overtaken => {}
             }
         }
         let why = "somebody commits in the workspace again and again";
-        Ok(Merge::Conflict(why.to_string()))
+        Ok(Err(why.to_string()))
     }
 
     /// Makes a commit of `old` and the work of a branch, or returns `old` where nothing of the branch is missing.
