@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
 use super::scheduler::{Action, Event, Scheduler};
 use super::selection::Team;
-use super::slot::{Holder, Slot};
+use super::slot::Slot;
 use super::threads::{Threads, request_stop};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
@@ -80,17 +80,6 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
-/// Notes the criteria that each task has now: they count in the run, also after it is resumed.
-fn pin_criteria(context: &mut Context, planned: &mut [Planned]) -> Result<()> {
-    context.read(|transaction| {
-        for one in planned {
-            let task = transaction.task(one.task_id)?;
-            one.acceptance = task.map(|task| task.acceptance).unwrap_or_default();
-        }
-        Ok(())
-    })
-}
-
 pub(super) struct Setup {
     pub(super) context: Context,
     pub(super) team: Team,
@@ -111,11 +100,13 @@ fn prepare(
     let user = surroundings.actor.clone();
     let mut context = Context::open(surroundings)?;
     let mut planned = selection::plan(&mut context, &options.selection)?;
-    pin_criteria(&mut context, &mut planned)?;
     options
         .rules
         .share_out(planned.iter().filter(|task| !task.is_epic).count());
     let team = selection::team(&mut context, &planned, &options, &ambience)?;
+    for (task, acceptance) in planned.iter_mut().zip(&team.acceptance) {
+        task.acceptance.clone_from(acceptance);
+    }
     let workspace = context.workspace.clone();
     let trust = Trust::new(&context.surroundings, &workspace);
     trust.require(&team.items)?;
@@ -317,16 +308,6 @@ impl<'a> Engine<'a> {
         Ok(Vec::new())
     }
 
-    /// Returns the dead run that holds what was therefore not begun.
-    fn find_dead_holder(&self) -> Option<String> {
-        let slots = self.recorder.track.tasks().iter().zip(&self.slots);
-        let mut skipped = slots.filter(|(task, _)| task.state == StepState::Skipped);
-        skipped.find_map(|(_, slot)| match &slot.holder {
-            Some(Holder::Dead(run)) => Some(run.clone()),
-            _ => None,
-        })
-    }
-
     pub(super) fn raw(&self, step: usize) -> PathBuf {
         let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
         self.recorder.journal.folder().join(name)
@@ -356,19 +337,22 @@ impl<'a> Engine<'a> {
         self.recorder.tell(finished);
         self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
-        let surroundings = &self.context.surroundings;
-        let left_by = self.find_dead_holder();
+        let skipped = self.recorder.track.tasks().iter();
+        let skipped = skipped.filter(|task| task.state == StepState::Skipped);
+        let claims = self.context.read(|transaction| {
+            let claims = skipped.filter_map(|task| transaction.claim(task.planned.task_id).ok()?);
+            Ok(Vec::from_iter(claims))
+        })?;
         let left = liveness::find_abandoned_runs(
-            surroundings,
+            &self.context.surroundings,
             &self.context.workspace,
-            left_by.as_deref(),
+            claims.iter().filter_map(|claim| claim.holder.as_deref()),
         )?;
-        let holder = left.into_iter().next();
         let ending = Ending {
             stop,
             caught,
             spent: self.options.budget().filter(|_| self.scheduler.is_spent()),
-            holder,
+            holder: left.into_iter().next(),
         };
         let mut report = Report::new(self.recorder.run, &self.recorder.track, &ending);
         warnings.extend(self.trees.into_iter().flat_map(|it| it.warnings.take()));

@@ -64,6 +64,8 @@ impl Engine<'_> {
     /// Performs what is queued once it is the turn of this run, and tells once that it has to wait.
     pub(super) fn run_queue(&mut self) -> Result<()> {
         let Some(trees) = self.trees.as_ref().filter(|_| self.is_due()) else {
+            // A lock that comes for nothing is given back with its answer.
+            self.queue.request = None;
             return Ok(());
         };
         let timeout = match self.scheduler.stop() {

@@ -77,8 +77,7 @@ impl Engine<'_> {
                     Delivery::Lacking(lacking) => lacking,
                     Delivery::Stuck(_, why) => Error::new(Code::FileUnwritable, why).into(),
                 };
-                let event = self.reject(step, lacking)?;
-                self.inbox.push(event);
+                self.reject_step(step, lacking)?;
                 return Ok(false);
             }
             return match self.judge_done_elsewhere(step)? {

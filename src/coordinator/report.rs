@@ -165,62 +165,48 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     }
     let failed = tasks.iter().filter(|task| task.state.is_undone());
     let failed: Vec<&TaskRun> = failed.collect();
-    let mut reasons: Vec<String> = failed
-        .iter()
-        .take(NAMED_MAX)
-        .map(|task| reason(task))
-        .collect();
-    if failed.len() > NAMED_MAX {
-        reasons.push(format!("and {} more", failed.len() - NAMED_MAX));
-    }
-    if let (1, Some(task)) = (summary.total, failed.first()) {
-        let code = match task.outcome {
-            Some(Outcome::Timeout) => Code::RunTimeout,
-            _ => Code::AgentFailed,
-        };
-        return Some(suggest_next_step(
-            Error::new(code, reason(task)),
-            run,
-            ending,
-        ));
-    }
-    if failed.is_empty() {
-        reasons = list_reasons(tasks);
-    }
-    let reasons = match reasons.is_empty() {
-        true => String::new(),
-        false => format!(": {}", reasons.join("; ")),
+    let (code, message) = match (summary.total, &failed[..]) {
+        (1, [task, ..]) if task.outcome == Some(Outcome::Timeout) => {
+            (Code::RunTimeout, reason(task))
+        }
+        (1, [task, ..]) => (Code::AgentFailed, reason(task)),
+        _ => match list_reasons(&failed, tasks) {
+            reasons if reasons.is_empty() => (Code::StepsFailed, what),
+            reasons => (Code::StepsFailed, format!("{what}: {}", reasons.join("; "))),
+        },
     };
-    let error = Error::new(Code::StepsFailed, format!("{what}{reasons}"));
-    Some(suggest_next_step(error, run, ending))
+    let error = Error::new(code, message);
+    let show = format!("cleo runs show {}", quote(&run.id));
+    Some(match (&ending.holder, ending.spent) {
+        (Some(holder), _) => {
+            let cancel = format!("cleo runs cancel {}", quote(&holder.run));
+            let error = error.fix(holder.resume_command());
+            error.or("give that run up", cancel)
+        }
+        (None, Some(_)) => error.fix(resume).or("see what was done", show),
+        (None, None) => error.fix(show),
+    })
 }
 
-fn list_reasons(tasks: &[TaskRun]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    let is_own = |task: &&TaskRun| task.state == StepState::Skipped && task.caused_by.is_none();
-    let own = tasks.iter().filter(is_own);
-    for reason in own.filter_map(|task| task.reason.as_ref()) {
-        if reasons.len() < NAMED_MAX && !reasons.contains(reason) {
-            reasons.push(reason.clone());
+/// Lists why tasks failed, or were not begun where none failed.
+fn list_reasons(failed: &[&TaskRun], tasks: &[TaskRun]) -> Vec<String> {
+    let mut reasons: Vec<String> = failed.iter().map(|task| reason(task)).collect();
+    if failed.is_empty() {
+        let own = |task: &&TaskRun| task.state == StepState::Skipped && task.caused_by.is_none();
+        for reason in tasks
+            .iter()
+            .filter(own)
+            .filter_map(|task| task.reason.as_ref())
+        {
+            if reasons.len() < NAMED_MAX && !reasons.contains(reason) {
+                reasons.push(reason.clone());
+            }
         }
     }
+    let more = reasons.len().saturating_sub(NAMED_MAX);
+    reasons.truncate(NAMED_MAX);
+    reasons.extend((more > 0).then(|| format!("and {more} more")));
     reasons
-}
-
-fn suggest_next_step(error: Error, run: &Run, ending: &Ending) -> Error {
-    let show = format!("cleo runs show {}", quote(&run.id));
-    if let Some(holder) = &ending.holder {
-        let cancel = format!("cleo runs cancel {}", quote(&holder.run));
-        return error
-            .fix(holder.resume_command())
-            .or("give that run up", cancel);
-    }
-    match ending.spent {
-        Some(_) => error
-            .fix(resuming(run, ending.spent))
-            .or("see what was done", show),
-        None => error.fix(show),
-    }
 }
 
 fn reason(task: &TaskRun) -> String {

@@ -188,6 +188,8 @@ pub(super) struct Team {
     /// The skill of each step; none of an epic.
     pub(super) skills: Vec<Option<String>>,
     pub(super) workers: Vec<Worker>,
+    /// The criteria that each task has now: they count in a run that begins, also after it is resumed.
+    pub(super) acceptance: Vec<Vec<String>>,
     /// Most steps of a worker at a time, by its place.
     pub(super) runner_jobs: BTreeMap<usize, usize>,
     /// Items that must be trusted before any of it begins.
@@ -245,6 +247,7 @@ pub(super) fn team(
         steps: Vec::new(),
         skills: Vec::new(),
         workers: Vec::new(),
+        acceptance: Vec::new(),
         runner_jobs: BTreeMap::new(),
         items: Vec::new(),
     };
@@ -276,6 +279,7 @@ pub(super) fn team(
                 has_checks: !commands.is_empty() || proven.contains(&task.task_id),
             });
             team.items.extend(commands);
+            team.acceptance.push(acceptance);
         }
         Ok(())
     })?;

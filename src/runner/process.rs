@@ -57,13 +57,6 @@ pub(crate) struct Captured {
     pub(crate) stderr_tail: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DescendantPolicy {
-    /// They are killed, and its whole group is killed if cleo is killed before.
-    Kill,
-    Detach,
-}
-
 /// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
 /// cleo is interrupted, or the work of this thread ([`signals::until`]), it is ended and an error is returned.
 pub(crate) fn run(
@@ -77,12 +70,12 @@ pub(crate) fn run(
     };
     let mut command = child::command(program, folder, environment);
     command.args(arguments);
-    Ok(follow(command, None, limit, 0, DescendantPolicy::Kill)?.finished)
+    Ok(follow(command, None, limit, 0, false)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
 pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
-    follow(command, None, limit, keep, DescendantPolicy::Detach)
+    follow(command, None, limit, keep, true)
 }
 
 /// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
@@ -93,20 +86,20 @@ pub(crate) fn run_with_input(
     limit: Duration,
     keep: usize,
 ) -> Result<Captured> {
-    follow(command, Some(input), limit, keep, DescendantPolicy::Kill)
+    follow(command, Some(input), limit, keep, false)
 }
 
+/// Runs a command. Unless it keeps its daemons, its descendants are killed, also if cleo is killed before.
 fn follow(
     mut command: Command,
     input: Option<Vec<u8>>,
     limit: Duration,
     keep: usize,
-    policy: DescendantPolicy,
+    keeps_daemons: bool,
 ) -> Result<Captured> {
     let guard = Guard::begin()?;
-    let mut watchdog = (policy == DescendantPolicy::Kill).then(Watchdog::begin);
+    let mut watchdog = (!keeps_daemons).then(Watchdog::begin);
     let start = Instant::now();
-    let keeps_daemons = policy == DescendantPolicy::Detach;
     let mut program = Program::start(&mut command, input, keeps_daemons)?;
     if let Some(watchdog) = &mut watchdog {
         watchdog.take(&program.child);
@@ -115,7 +108,7 @@ fn follow(
         start,
         limit,
         guard: &guard,
-        is_bounded: keep > 0 && policy == DescendantPolicy::Kill,
+        is_bounded: keep > 0 && !keeps_daemons,
         outputs: [Output::new(keep), Output::new(keep)],
     };
     let reason = program.supervise(&mut watch);

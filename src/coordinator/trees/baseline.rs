@@ -36,8 +36,6 @@ pub(super) struct Pair {
     pub(super) name: String,
     pub(super) here: Side,
     pub(super) there: Side,
-    /// The file of the workspace is from an earlier worktree of the task.
-    pub(super) is_earlier: bool,
 }
 
 /// A file on one side: where it is, what it holds now, and what it held in the baseline.
@@ -82,17 +80,16 @@ impl Baseline {
             name: name.to_string(),
             here: side(&tree.top, here, now, &self.tree),
             there: side(home, there, other, &self.home),
-            is_earlier: false,
         };
         if pair.change() != Change::None && pair.there.now.is_some() {
             let mut earlier = tree
                 .list_earlier_baselines()
                 .map(|path| Baseline::load(&path));
-            let now = pair.there.now.as_ref();
-            pair.is_earlier = earlier.any(|baseline| baseline.tree.get(name) == now);
-        }
-        if pair.is_earlier {
-            pair.there.before.clone_from(&pair.there.now);
+            let now = pair.there.now.clone();
+            // The file of the workspace is from an earlier worktree of the task.
+            if earlier.any(|baseline| baseline.tree.get(name) == now.as_ref()) {
+                (pair.here.before, pair.there.before) = (now.clone(), now);
+            }
         }
         Ok(pair)
     }

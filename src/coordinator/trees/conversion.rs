@@ -36,9 +36,10 @@ impl Trees {
         let mut found = self.git_in(top).list("config --list -z")?;
         found.extend(self.list("config --list -z")?);
         found.retain(is_one);
-        found.push(self.rules("objects/info/alternates")?);
-        found.push(self.rules("info/attributes")?);
-        found.push(self.rules("info/exclude")?);
+        let files =
+            "--git-path objects/info/alternates --git-path info/attributes --git-path info/exclude";
+        let files = self.run(format!("rev-parse --path-format=absolute {files}"))?;
+        found.extend(files.lines().map(read_rules));
         found.push(self.rules_of_user(top, "core.attributesFile", "attributes")?);
         found.push(self.rules_of_user(top, "core.excludesFile", "ignore")?);
         Ok(id::digest(found.join("\0")))
@@ -64,12 +65,6 @@ impl Trees {
             return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
         Ok(read_rules(&place))
-    }
-
-    /// Reads a file of rules in the folder of git.
-    fn rules(&self, name: &str) -> Result<String> {
-        let place = format!("rev-parse --path-format=absolute --git-path {name}");
-        Ok(read_rules(&self.run(place)?))
     }
 
     /// Refuses to commit work of a checkout in which other settings hold than when the run began.

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,6 @@ use crate::file::{lock_in_turn, open_to_write, unwritable};
 pub(in crate::coordinator) const LOCK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 /// How long a lock is waited for when nothing else can be done meanwhile.
 const SHORT_LOCK_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a free lock may take to come.
-const MOMENT: Duration = Duration::from_millis(20);
 const LOCK_FILE: &str = "cleo.lock";
 
 pub(in crate::coordinator) struct LockRequest {
@@ -39,11 +37,17 @@ impl Trees {
     ) -> Result<Option<File>> {
         let asked = match request.take() {
             Some(asked) => asked,
-            None => self.request_lock()?,
+            None => {
+                let file = self.open_lock_file()?;
+                if file.try_lock().is_ok() {
+                    return self.accept_lock(Ok(Some(file))).map(Some);
+                }
+                self.request_lock(file)?
+            }
         };
-        match asked.answer.recv_timeout(MOMENT) {
+        match asked.answer.try_recv() {
             Ok(locked) => self.accept_lock(locked).map(Some),
-            Err(RecvTimeoutError::Timeout) if asked.since.elapsed() < timeout => {
+            Err(TryRecvError::Empty) if asked.since.elapsed() < timeout => {
                 *request = Some(asked);
                 Ok(None)
             }
@@ -51,8 +55,7 @@ impl Trees {
         }
     }
 
-    fn request_lock(&self) -> Result<LockRequest> {
-        let file = self.open_lock_file()?;
+    fn request_lock(&self, file: File) -> Result<LockRequest> {
         let (sender, answer) = mpsc::channel();
         // Without a receiver the lock is dropped with the message.
         let wait = move || drop(sender.send(lock_in_turn(file, LOCK_TIMEOUT)));
@@ -121,6 +124,7 @@ mod tests {
             .is_none()
         {
             assert!(begun.elapsed() < Duration::from_secs(60));
+            thread::yield_now();
         }
     }
 }

@@ -178,7 +178,7 @@ fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
     let Pair {
         name, here, there, ..
     } = pair;
-    if there.now.is_none() || here.before == there.now || pair.is_earlier {
+    if there.now.is_none() || here.before == there.now {
         return Ok(None);
     }
     let former = tree.baseline.with_extension("replaced").join(name);
