@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::scheduler::Event;
+use super::slot::Holder;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -136,20 +137,22 @@ impl Engine<'_> {
             Code::StatusRefused | Code::TaskNotFound => Event::Dropped(step, error.message),
             Code::Claimed => {
                 let holder = self.find_holding_run(step)?;
-                let mut why = error.message;
-                let is_left = |run: &&Run| {
-                    let is_over = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
-                    is_over && run.kind.resumes()
-                };
-                if let Some(run) = holder.as_ref().filter(is_left) {
-                    why += &format!("; the process of {} is gone", run.id);
+                let left = holder.as_ref().filter(|run| {
+                    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
+                    is_left && run.kind.resumes()
+                });
+                if let Some(run) = left {
+                    let why = format!("{}; the process of {} is gone", error.message, run.id);
+                    self.slots[step].holder = Some(Holder::Dead(run.id.clone()));
+                    return Ok(Event::Held(step, why, false));
                 }
                 let is_awaited = self.is_awaited(holder.as_ref());
-                let before = std::mem::replace(&mut self.slots[step].is_waiting, is_awaited);
-                if is_awaited && !before {
-                    self.tell_waiting(step, &why);
+                let before = self.slots[step].holder.take();
+                if is_awaited && before != Some(Holder::Running) {
+                    self.tell_waiting(step, &error.message);
                 }
-                Event::Held(step, why, is_awaited)
+                self.slots[step].holder = is_awaited.then_some(Holder::Running);
+                Event::Held(step, error.message, is_awaited)
             }
             Code::NotReady => Event::Held(step, error.message, false),
             Code::RowDamaged => Event::Refused(step, error.message),

@@ -11,7 +11,7 @@ use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
 use super::scheduler::{Action, Event, Scheduler};
 use super::selection::Team;
-use super::slot::Slot;
+use super::slot::{Holder, Slot};
 use super::threads::{Threads, request_stop};
 use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
@@ -337,16 +337,16 @@ impl<'a> Engine<'a> {
         self.recorder.tell(finished);
         self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
-        let skipped = self.recorder.track.tasks().iter();
-        let skipped = skipped.filter(|task| task.state == StepState::Skipped);
-        let claims = self.context.read(|transaction| {
-            let claims = skipped.filter_map(|task| transaction.claim(task.planned.task_id).ok()?);
-            Ok(Vec::from_iter(claims))
-        })?;
+        let tasks = self.recorder.track.tasks().iter().zip(&self.slots);
+        let mut skipped = tasks.filter(|(task, _)| task.state == StepState::Skipped);
+        let holder = skipped.find_map(|(_, slot)| match &slot.holder {
+            Some(Holder::Dead(run)) => Some(run.as_str()),
+            _ => None,
+        });
         let left = liveness::find_abandoned_runs(
             &self.context.surroundings,
             &self.context.workspace,
-            claims.iter().filter_map(|claim| claim.holder.as_deref()),
+            holder,
         )?;
         let ending = Ending {
             stop,

@@ -62,20 +62,13 @@ impl Engine<'_> {
     /// Gives back what agents claimed or left under review, and warns of it.
     pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
         // A task that was being proven when the run was asked to end is completed with its parts when it resumes.
-        let proving = self
-            .recorder
-            .track
-            .tasks()
-            .iter()
-            .filter(|task| task.state.is_under_way());
+        let proving = self.recorder.track.tasks().iter();
+        let proving = proving.filter(|task| task.state.is_under_way());
         let proving: Vec<TaskId> = proving.map(|task| task.planned.task_id).collect();
         let mut kept = HashSet::new();
         for id in proving {
-            kept.extend(
-                self.parts_under_review(id)?
-                    .into_iter()
-                    .map(|part| part.task),
-            );
+            let parts = self.parts_under_review(id)?.into_iter();
+            kept.extend(parts.map(|part| part.task));
         }
         let is_of_agent = |id| self.recorder.track.task(id).is_none() && !kept.contains(&id);
         let left = release_all(&mut self.context, &self.recorder.run.id, is_of_agent)?.into_iter();

@@ -30,8 +30,7 @@ pub(super) struct Slot {
     pub(super) last_words: Option<String>,
     /// Why its commands have not been run to their end since its agent ended.
     pub(super) unproven: Option<Error>,
-    /// Whether an event told that it waits for a run in progress that holds its task.
-    pub(super) is_waiting: bool,
+    pub(super) holder: Option<Holder>,
     /// When an event told last what its agent does.
     pub(super) progress_at: Option<Instant>,
 }
@@ -50,6 +49,15 @@ impl Prompt {
     pub(super) fn continues(&self) -> bool {
         self.text.is_some() || self.conversation.is_some()
     }
+}
+
+/// Another run that holds the task of a step.
+#[derive(PartialEq)]
+pub(super) enum Holder {
+    /// It is in progress, which an event told.
+    Running,
+    /// No process carries it out any more.
+    Dead(String),
 }
 
 impl Slot {
