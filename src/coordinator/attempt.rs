@@ -89,11 +89,7 @@ impl Engine<'_> {
                 let reason = reason.to_string();
                 self.recorder.tell(RunEvent::Stopping { reason });
             }
-            Action::Claim(_)
-            | Action::Check(_)
-            | Action::Complete(_)
-            | Action::Repair(_)
-            | Action::End(_) => {}
+            _ => {}
         }
     }
 

@@ -114,7 +114,7 @@ pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Resu
         let message = format!("no thread can be started: {cause}");
         Failure::Own(Error::new(Code::Internal, message).because(cause))
     })?;
-    let done = receive(&parts, call.timeout, on_line, &guard);
+    let done = receive(&parts, call.timeout, on_line);
     // Closes the connection of a server that is still answering: it may charge for more.
     agent.shutdown();
     match guard.end() {
@@ -130,7 +130,6 @@ fn receive(
     parts: &Receiver<Part>,
     timeout: Duration,
     on_line: &mut dyn FnMut(&Head, &str),
-    guard: &Guard,
 ) -> Result<Head, Fault> {
     let (begun, limit) = (Instant::now(), timeout.saturating_add(GRACE));
     let mut head = Head::default();
@@ -144,7 +143,7 @@ fn receive(
                 return Err(Fault::new(FaultKind::Internal, "the exchange broke off"));
             }
         }
-        if guard.caught_code().is_some() {
+        if signals::caught_code().is_some() {
             return Err(Fault::new(FaultKind::Internal, "interrupted"));
         }
         if begun.elapsed() >= limit {

@@ -107,7 +107,6 @@ fn follow(
     let mut watch = Watch {
         start,
         limit,
-        guard: &guard,
         is_bounded: keep > 0 && !keeps_daemons,
         outputs: [Output::new(keep), Output::new(keep)],
     };
@@ -145,16 +144,15 @@ fn follow(
     })
 }
 
-struct Watch<'a> {
+struct Watch {
     start: Instant,
     limit: Duration,
-    guard: &'a Guard,
     /// True when more output than is kept ends the command.
     is_bounded: bool,
     outputs: [Output; 2],
 }
 
-impl Observer for Watch<'_> {
+impl Observer for Watch {
     type Reason = Reason;
 
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
@@ -164,7 +162,7 @@ impl Observer for Watch<'_> {
     fn check(&mut self) -> ControlFlow<Reason, Duration> {
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
         let left = self.limit.saturating_sub(self.start.elapsed());
-        if self.guard.caught_code().is_some() {
+        if signals::caught_code().is_some() {
             ControlFlow::Break(Reason::Interrupted)
         } else if self.is_bounded && self.outputs[Stream::Out as usize].is_cut() {
             ControlFlow::Break(Reason::OutputLimit)

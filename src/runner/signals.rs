@@ -57,10 +57,6 @@ impl Guard {
         Ok(Guard(()))
     }
 
-    pub(crate) fn caught_code(&self) -> Option<Code> {
-        caught_code()
-    }
-
     /// Lets signals do again what they always do, and says which came before: in this order, so
     /// that none comes between.
     pub(crate) fn end(self) -> Option<Code> {
@@ -113,7 +109,8 @@ pub(crate) fn pending_signal() -> Option<Code> {
     SIGNALS.get(which).map(|(_, code)| *code)
 }
 
-fn caught_code() -> Option<Code> {
+/// Returns why the commands of this thread are to end, while signals are noted.
+pub(crate) fn caught_code() -> Option<Code> {
     if SHIELDED.get() {
         return pending_signal().filter(|_| is_force_requested());
     }
@@ -160,7 +157,7 @@ pub(crate) fn interruption_error(code: Code, meanwhile: &str) -> Error {
 pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     let guard = Guard::begin()?;
     let begun = Instant::now();
-    while guard.caught_code().is_none() && begun.elapsed() < time {
+    while caught_code().is_none() && begun.elapsed() < time {
         thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));
     }
     match guard.end() {

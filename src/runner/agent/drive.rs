@@ -13,7 +13,7 @@ use crate::run::Outcome;
 use crate::run::event::AgentEnd;
 use crate::run::log::{LINE_MAX, Stream};
 use crate::runner::lines::{LastLines, Lines};
-use crate::runner::signals::Guard;
+use crate::runner::signals::{self, Guard};
 use crate::runner::supervise::{Observer, Program};
 use crate::runner::{child, orphans};
 
@@ -30,7 +30,7 @@ pub(crate) fn drive(
     job: &Job,
     tell: &mut dyn FnMut(AgentEvent),
 ) -> Result<AgentEnd> {
-    let guard = Guard::begin()?;
+    let _guard = Guard::begin()?;
     let invocation = runner.invocation(job);
     let log = Log::begin(&job.raw)?;
     let started = Instant::now();
@@ -42,7 +42,6 @@ pub(crate) fn drive(
         runner,
         job,
         tell,
-        guard: &guard,
         log,
         lines: [Lines::new(LINE_MAX), Lines::new(LINE_MAX)],
         stderr_tail: LastLines::default(),
@@ -89,7 +88,6 @@ struct Attempt<'a> {
     runner: &'a dyn Runner,
     job: &'a Job,
     tell: &'a mut dyn FnMut(AgentEvent),
-    guard: &'a Guard,
     log: Log,
     lines: [Lines; 2],
     stderr_tail: LastLines,
@@ -120,7 +118,7 @@ impl Observer for Attempt<'_> {
 
     fn check(&mut self) -> ControlFlow<(Outcome, String), Duration> {
         let (limits, state) = (self.job.limits, &self.state);
-        if self.guard.caught_code().is_some() {
+        if signals::caught_code().is_some() {
             let reason = "cleo was asked to end it".to_string();
             return ControlFlow::Break((Outcome::Cancelled, reason));
         }
