@@ -228,11 +228,17 @@ impl Engine<'_> {
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
         let looked_at = look(&mut self.context, &tasks);
         // A kill in between leaves proven work merged, and no completed work unmerged.
+        let noted = self.trees.as_ref().and_then(Trees::read_move);
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)?;
         let commit = merged.clone().flatten();
-        let (last, done) = self.record_completion(merged, |context, record| {
+        let recorded = self.record_completion(merged, |context, record| {
             complete_with_parts(context, looked_at, is_merged, record)
-        })?;
+        });
+        let is_done = matches!(recorded, Ok((_, Ok(_))));
+        if let (Some(trees), Some(noted), false) = (&self.trees, &noted, is_done) {
+            trees.note_move(noted)?;
+        }
+        let (last, done) = recorded?;
         let base = self.trees.as_mut().and_then(|trees| trees.base.as_mut());
         match (done, base, commit) {
             (Err(mut lacking), ..) => {

@@ -31,7 +31,7 @@ const REFUSALS: [&str; 3] = [
 ];
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct Move {
+pub(in crate::coordinator) struct Move {
     pub(super) run: String,
     pub(super) place: PathBuf,
     pub(super) branch: Option<String>,
@@ -45,7 +45,7 @@ pub(super) struct Move {
 /// How far a move is. The words have one length: a reader without the turn sees the one or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Stage {
+pub(in crate::coordinator) enum Stage {
     /// Git is asked whether the move can be made: only its locks may be left of that.
     Trial,
     Write,
@@ -116,6 +116,11 @@ impl Trees {
             Ok(Err(said)) => Err(refuse_git(&self.top, &said)),
             Ok(Ok(_)) => self.move_branch(&step),
             Err(error) => Err(error),
+        };
+        // An error after the branch has moved: where this question fails too, the note stays, and the next turn knows.
+        let moved = match moved {
+            Err(_) if self.is_at(&step, &step.new)? => Ok(Moved::Done),
+            moved => moved,
         };
         if !matches!(moved, Ok(Moved::Done)) {
             // Where that fails too, the note stays, for the next holder of the lock.
@@ -279,7 +284,7 @@ impl Trees {
         Ok(names.into_iter().collect())
     }
 
-    pub(super) fn read_move(&self) -> Option<Move> {
+    pub(in crate::coordinator) fn read_move(&self) -> Option<Move> {
         let mut noted = Vec::new();
         let file = open_regular(&self.lock_file).ok()?;
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
@@ -288,7 +293,7 @@ impl Trees {
         are_ids.then_some(step)
     }
 
-    fn note_move(&self, step: &Move) -> Result<()> {
+    pub(in crate::coordinator) fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
         let note = || {
             let mut file = open_to_write(&self.lock_file)?;

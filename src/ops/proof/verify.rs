@@ -144,7 +144,7 @@ impl Verification {
     ) -> Result<Task> {
         let task = require(transaction, self.request.task)?;
         check_epoch(transaction, &task, caller)?;
-        caller.refuse_unmerged(transaction, task.id, tree)?;
+        caller.refuse_evidence(transaction, task.id, tree)?;
         if let Requirement::Gate(gate) = self.of {
             let gates = transaction.gates(task.id)?;
             if passed && caller.run.is_some() {

@@ -67,14 +67,15 @@ impl Caller {
             .map_or(Ok(false), |own| is_within(transaction, id, own))
     }
 
-    /// Refuses evidence that an agent of a run takes in a worktree for other tasks than its own: the worktree may never
-    /// be merged.
-    pub(in crate::ops) fn refuse_unmerged(
+    /// Refuses evidence that an agent of a run takes for a task that the run holds for another one, and in a worktree for
+    /// any other task than its own: the worktree may never be merged.
+    pub(in crate::ops) fn refuse_evidence(
         &self,
         transaction: &dyn Transaction,
         id: TaskId,
         place: &Workspace,
     ) -> Result<()> {
+        refuse_other(transaction, id, self)?;
         if self.run.is_none() || place.worktree().is_none() || self.has_part(transaction, id)? {
             return Ok(());
         }
@@ -109,8 +110,8 @@ impl Caller {
         }
     }
 
-    /// Refuses an agent of a run that removes a criterion with a command, moves a task that the run holds for another
-    /// agent, reopens or cancels a task that is not its own, or makes a task done without `complete`, which leaves the
+    /// Refuses an agent of a run that removes a criterion with a command, moves or turns a task that the run holds for
+    /// another agent, reopens or cancels a task that is not its own, or makes a task done without `complete`, which leaves the
     /// verdict to the run.
     pub(in crate::ops) fn refuse_change(
         &self,
@@ -126,7 +127,10 @@ impl Caller {
         if before.parent != after.parent {
             self.refuse_foreign(transaction, id)?;
         }
-        if before.status != after.status {
+        let is_other = before.status != after.status
+            || before.kind != after.kind
+            || before.depends != after.depends;
+        if is_other {
             refuse_other(transaction, id, self)?;
         }
         if after.status != Status::Done || before.status == Status::Done {

@@ -87,7 +87,8 @@ fn agents_leave_parts_of_others_alone() {
     let import = "cleo export --format text | sed '/\"T3\"/{s/\"parent\":\"T1\"/\"parent\":null/;s/\"updatedAt\":\"2026-01-26T09:0/\"updatedAt\":\"2026-01-26T09:5/}' >$CLEO_ROOT/../moved.jsonl
 CLEO_TASK_ID=T2 cleo import $CLEO_ROOT/../moved.jsonl";
     let other = "for words in release 'release --force' start 'update --parent none' \
-'update --status pending'; do
+'update --status pending' 'update --type epic' 'update --depends T2' \
+'verify --gate implemented --note seen'; do
 set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
     let script = split(
         &workspace,
@@ -97,7 +98,7 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
     let told = workspace.read("../other");
     assert_eq!(
         told.matches("holds T3 for another of its agents").count(),
-        6,
+        9,
         "{told}"
     );
     assert_eq!(status(&workspace, "T3"), "done");

@@ -1,12 +1,14 @@
 //! Work proven in a worktree equals what the workspace has afterwards.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carry_out, is_clean, repository};
+use super::{AGENT, COMMIT, carry_out, is_clean, repository, words_for_one};
 use crate::world::{TestWorkspace, expect_exit};
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -439,4 +441,32 @@ git add --force .cleo/cleo.db";
     let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
     assert_eq!(workspace.git("ls-files"), expected);
     is_clean(&workspace);
+}
+
+/// Lets one call of git fail after the branch has moved: while that is checked, and while the work is proven.
+#[test]
+fn git_that_fails_after_merge_leaves_no_unproven_work() {
+    for call in (1..=13).step_by(3) {
+        let workspace = repository();
+        let base = workspace.git("rev-parse main");
+        let count = workspace.path("../count").display().to_string();
+        let script = format!(
+            "#!/bin/sh\nPATH=${{PATH#*:}}\nif [ \"$(git rev-parse main)\" != {} ]; then\n\
+             echo >>{count}\n[ \"$(wc -l <{count})\" -ne {call} ] || exit 137\nfi\nexec git \"$@\"\n",
+            base.trim()
+        );
+        workspace.write("../bin/git", script);
+        let program = workspace.path("../bin/git");
+        fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+        workspace.ok("update T1 --acceptance 'it is there :: test -e T1.txt'");
+        let own = std::env::var("PATH").unwrap();
+        let path = format!("{}:{own}", program.parent().unwrap().display());
+        let mut run = workspace.command(&words_for_one("edits"));
+        run.env("PATH", path);
+        let exit = run.output().unwrap().status.code();
+        let shown = workspace.ask("show T1");
+        let is_done = shown["result"]["task"]["status"] == "done";
+        let merged = workspace.git("ls-tree --name-only main T1.txt");
+        assert_eq!(!merged.is_empty(), is_done, "call {call}, exit {exit:?}");
+    }
 }
