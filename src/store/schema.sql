@@ -1,6 +1,7 @@
 -- cleo.db, version 1: tasks (whose table is in sqlite/tasks.rs), what the graph asks for, who works on what, what
 -- happened; then agents, what they ran and said, and what the chat works on. Ids of tasks are plain numbers (T12 is 12). Lists that nothing searches
--- are JSON arrays; a `record` is the whole thing as JSON, beside the columns that queries look for. SQLite reads all
+-- are JSON arrays; a `record` is the whole thing as JSON, beside the columns that queries look for; `sum` is the checksum
+-- of the others, without those that SQLite sets by itself. SQLite reads all
 -- of this each time the database is opened, so each table and index has to be worth it.
 
 CREATE TABLE counters (
@@ -59,6 +60,7 @@ CREATE TABLE spawns (
     verified_at TEXT,
     output_digest TEXT,
     forced TEXT,
+    sum INTEGER NOT NULL,
     UNIQUE (task, manifest_id)
 ) STRICT;
 
@@ -68,6 +70,7 @@ CREATE TABLE links (
     task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
     entry TEXT NOT NULL,
     at TEXT NOT NULL,
+    sum INTEGER NOT NULL,
     PRIMARY KEY (task, entry)
 ) STRICT, WITHOUT ROWID;
 
@@ -75,7 +78,8 @@ CREATE INDEX links_by_entry ON links (entry);
 
 CREATE TABLE gates (
     task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE,
-    state TEXT NOT NULL
+    state TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 -- The graph's view of a task, without its texts. The store keeps it beside the task:
@@ -121,7 +125,8 @@ CREATE TABLE claims (
     epoch INTEGER NOT NULL,
     holder TEXT,
     since TEXT NOT NULL,
-    expires TEXT NOT NULL
+    expires TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
@@ -137,7 +142,8 @@ CREATE TABLE sessions (
     holder TEXT NOT NULL,
     notes TEXT NOT NULL,
     started_at TEXT NOT NULL,
-    ended_at TEXT
+    ended_at TEXT,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX sessions_open ON sessions (status, number);
@@ -149,7 +155,8 @@ CREATE TABLE phases (
     description TEXT NOT NULL,
     status TEXT NOT NULL,
     started_at TEXT,
-    completed_at TEXT
+    completed_at TEXT,
+    sum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX tasks_by_agent ON tasks (assigned_agent) WHERE assigned_agent IS NOT NULL;
@@ -164,7 +171,8 @@ CREATE TABLE operations (
     by TEXT NOT NULL,
     command TEXT NOT NULL,
     undoes INTEGER,
-    undone_by INTEGER
+    undone_by INTEGER,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE changes (
@@ -172,7 +180,8 @@ CREATE TABLE changes (
     operation INTEGER NOT NULL REFERENCES operations (number),
     kind TEXT NOT NULL,
     task INTEGER,
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX changes_by_operation ON changes (operation);
@@ -184,7 +193,8 @@ CREATE TABLE agents (
     id TEXT PRIMARY KEY,
     position INTEGER NOT NULL,
     is_runtime INTEGER NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- What agents carry out. `owner` names the file that the process holds locked as its sign of life.
@@ -200,7 +210,8 @@ CREATE TABLE runs (
     has_error INTEGER NOT NULL,
     answered_by TEXT,
     owner TEXT NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX runs_by_user ON runs (user_id, position);
@@ -218,7 +229,8 @@ CREATE TABLE events (
     run TEXT NOT NULL,
     at TEXT NOT NULL,
     kind TEXT NOT NULL,
-    detail TEXT NOT NULL
+    detail TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX events_by_run ON events (run, cursor);
@@ -230,7 +242,8 @@ CREATE TABLE conversations (
     agent TEXT NOT NULL,
     status TEXT NOT NULL,
     last_message_at TEXT NOT NULL,
-    record TEXT NOT NULL
+    record TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX conversations_by_user ON conversations (user_id, last_message_at, position);
@@ -244,7 +257,8 @@ CREATE TABLE messages (
     type TEXT NOT NULL CHECK (type IN ('user', 'agent', 'system')),
     content TEXT NOT NULL,
     metadata TEXT NOT NULL,
-    created_at TEXT NOT NULL
+    created_at TEXT NOT NULL,
+    sum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX messages_by_conversation ON messages (conversation, position)
@@ -259,5 +273,6 @@ CREATE TABLE records (
     owner TEXT NOT NULL,
     id TEXT NOT NULL,
     record TEXT NOT NULL,
+    sum INTEGER NOT NULL,
     PRIMARY KEY (kind, owner, id)
 ) STRICT, WITHOUT ROWID;

@@ -465,9 +465,8 @@ fn what_is_trusted_runs() {
     assert_eq!(user.ask("trust")["success"], true);
     user.ask("verify T1 --run-all");
     assert!(user.path("pwned-criterion").exists());
-    let database = rusqlite::Connection::open(user.path(".cleo/cleo.db")).unwrap();
     let change = "UPDATE events SET detail = replace(detail, 'sh agent.sh', 'sh pwn.sh')";
-    assert!(database.execute(change, ()).unwrap() > 0);
+    user.change_database(change);
     let error = user.json(&["runs", "resume", &cloned.run])["error"].clone();
     assert_eq!(error["code"], "E_UNTRUSTED", "{error:#}");
     says(&error, "changed since you trusted it");

@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::soundness::{Numbers, number_from};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, says};
 
 const DATABASE: &str = ".cleo/cleo.db";
 const LOG: &str = ".cleo/cleo.db-wal";
@@ -107,8 +107,41 @@ fn damaged_database_is_reported() {
             n_silent += 1;
         }
     }
-    // Rows of tasks have a checksum. Records of runs and indexes have none.
+    // Rows have a checksum, indexes have none.
     assert!(n_silent <= 1 + places / 100, "{n_silent} of {places}");
+}
+
+#[test]
+fn record_with_wrong_checksum_is_left_out_until_removed() {
+    let World { workspace, .. } = World::new();
+    let connection = Connection::open(workspace.path(DATABASE)).unwrap();
+    let changes = [
+        "UPDATE runs SET record = replace(record, 'weather', 'whether')",
+        "UPDATE events SET at = '2027-01-01T00:00:00.000Z' WHERE cursor = 1",
+        "UPDATE messages SET content = 'other words' WHERE position = 1",
+        "UPDATE changes SET detail = replace(detail, 'note 9', 'note 8')",
+    ];
+    for change in changes {
+        assert!(connection.execute(change, ()).unwrap() > 0, "{change}");
+    }
+    drop(connection);
+    for (words, row) in [("runs list", "run `exec_"), ("log", "change ")] {
+        let reply = workspace.ask(words);
+        assert_eq!(reply["success"], true, "{reply}");
+        says(&reply["warnings"][0], row);
+        says(&reply["warnings"][0], "checksum: it does not match");
+    }
+    let findings = workspace.ask("doctor")["result"]["findings"].to_string();
+    for row in ["run `exec_", "event 1 ", "message `msg_", "change "] {
+        assert!(findings.contains(row), "{row}: {findings}");
+    }
+    // A change stays where it is, so that an undo of it is refused.
+    workspace.ask("doctor --remove-damaged");
+    let listed = workspace.ask("runs list");
+    assert_eq!(
+        (&listed["result"]["total"], &listed["warnings"]),
+        (&json!(0), &json!([]))
+    );
 }
 
 #[test]

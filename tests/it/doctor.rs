@@ -4,7 +4,6 @@ use std::fs::{File, Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::server::{Answer, Server};
@@ -71,8 +70,7 @@ fn file_of_agents_that_cannot_be_used_is_found() {
 }
 
 fn sql(workspace: &TestWorkspace, statements: &str) {
-    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
-    connection.execute_batch(statements).unwrap();
+    workspace.change_database(statements);
 }
 
 #[test]
@@ -359,9 +357,9 @@ fn claim_that_ran_out_is_found() {
     let workspace = workspace();
     sql(
         &workspace,
-        "INSERT INTO claims VALUES (2, 3, 'coder-1', '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z'),
-             (3, 1, 'coder-2', '2026-01-26T07:00:00Z', '2026-01-27T08:00:00Z'),
-             (4, 1, NULL, '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z')",
+        "INSERT INTO claims VALUES (2, 3, 'coder-1', '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z', 0),
+             (3, 1, 'coder-2', '2026-01-26T07:00:00Z', '2026-01-27T08:00:00Z', 0),
+             (4, 1, NULL, '2026-01-26T07:00:00Z', '2026-01-26T08:00:00Z', 0)",
     );
     let fix = only(&workspace, "claims", "warn", "T2 is held by coder-1");
     assert_eq!(fix, "cleo claim T2");

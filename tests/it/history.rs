@@ -1,6 +1,5 @@
 //! The log, and undoing its operations.
 
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::world::{TestWorkspace, assert_fields, says};
@@ -136,9 +135,7 @@ fn undo_of_operation_that_undoes_itself_comes_to_end() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");
     workspace.ok("update T1 --title Two");
-    let database = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
-    let damage = "UPDATE operations SET undoes = 2 WHERE number = 2";
-    database.execute(damage, ()).unwrap();
+    workspace.change_database("UPDATE operations SET undoes = 2 WHERE number = 2");
     workspace.ok("undo 2");
     assert_eq!(task(&workspace, "T1")["title"], "One");
 }

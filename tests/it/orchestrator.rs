@@ -47,25 +47,18 @@ fn crowd(title: &str) -> TestWorkspace {
         task.as_object_mut().unwrap().remove("status");
     }
     add(&workspace, &tasks);
-    let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let holder = title.repeat(100 / title.chars().count());
-    for id in 2..60 {
-        let started = "UPDATE tasks SET status = 'active' WHERE number = ?1";
-        connection.execute(started, [id]).unwrap();
-        let claimed = "INSERT INTO claims VALUES (?1, 1, ?2, '2026-01-25T09:00:00.000Z', '2026-01-25T10:00:00.000Z')";
-        connection.execute(claimed, (id, &holder)).unwrap();
-    }
-    for id in 60..80 {
-        let blocked = "UPDATE tasks SET status = 'blocked' WHERE number = ?1";
-        connection.execute(blocked, [id]).unwrap();
-    }
     // As the store keeps it when it writes these tasks.
-    let kept = "UPDATE nodes SET status = t.status, is_ready = t.status = 'pending' AND NOT is_epic
+    let changes = "UPDATE tasks SET status = 'active' WHERE number BETWEEN 2 AND 59;
+                UPDATE tasks SET status = 'blocked' WHERE number BETWEEN 60 AND 79;
+                INSERT INTO claims SELECT number, 1, 'HOLDER', '2026-01-25T09:00:00.000Z',
+                    '2026-01-25T10:00:00.000Z', 0 FROM tasks WHERE number BETWEEN 2 AND 59;
+                UPDATE nodes SET status = t.status, is_ready = t.status = 'pending' AND NOT is_epic
                     FROM tasks t WHERE t.number = nodes.number;
                 UPDATE counters SET value = (SELECT count(*) FROM tasks WHERE status = name)
                     WHERE name IN ('pending', 'active', 'blocked');
                 UPDATE counters SET value = (SELECT sum(is_ready) FROM nodes) WHERE name = 'ready';";
-    connection.execute_batch(kept).unwrap();
+    workspace.change_database(&changes.replace("HOLDER", &holder));
     let reason = format!("BLOCKED:{}", "why ".repeat(100));
     let needs = [reason.as_str(), "T300", "T301", "T302"];
     let lines = (0..200).map(|n| {
@@ -208,14 +201,11 @@ fn each_state_of_work_has_its_first_action() {
 fn expired_claim_comes_before_new_work() {
     let workspace = TestWorkspace::with_plan();
     workspace.shell("CLEO_AGENT=agent-1 CLEO_NOW=2026-01-25T09:00:00Z cleo start T2");
-    let connection = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
     let answer = start(&workspace);
     assert_eq!(answer["recommended"]["action"], "reclaim");
     assert_eq!(answer["expiredClaims"]["shown"][0]["holder"], "agent-1");
     assert_eq!(answer["active"]["shown"][0]["holder"], "agent-1");
-    connection
-        .execute("UPDATE claims SET expires = '2027-01-01T00:00:00.000Z'", ())
-        .unwrap();
+    workspace.change_database("UPDATE claims SET expires = '2027-01-01T00:00:00.000Z'");
     assert_eq!(start(&workspace)["expiredClaims"]["total"], 0);
     workspace.ok("complete T2 --force");
     assert_eq!(

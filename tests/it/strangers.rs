@@ -17,8 +17,7 @@ const HOSTILE: &str = "run_1;sh .cleo/setup.sh;echo";
 
 /// Changes the database by hand.
 fn sql(workspace: &TestWorkspace, statements: &str) {
-    let connection = Connection::open(workspace.path(DATABASE)).unwrap();
-    connection.execute_batch(statements).unwrap();
+    workspace.change_database(statements);
 }
 
 /// A workspace with tasks, agents and runs.
@@ -429,7 +428,7 @@ fn damaged_rows_of_agents_and_runs_are_left_out() {
          UPDATE messages SET metadata = '{0}'
              WHERE position = (SELECT max(position) FROM messages);
          UPDATE events SET detail = 'odd' WHERE cursor = 1;
-         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record, 0
              FROM conversations LIMIT 1",
         deep(130)
     );
@@ -886,7 +885,7 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
          UPDATE messages SET metadata = '{}'
              WHERE position = (SELECT max(position) FROM messages);
          UPDATE events SET detail = 'odd' WHERE cursor = (SELECT max(cursor) FROM events);
-         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record, 0
              FROM conversations LIMIT 1",
         deep(130)
     );

@@ -10,7 +10,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rusqlite::config::DbConfig;
-use rusqlite::types::Value as Cell;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{Value as Cell, ValueRef};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -136,6 +137,21 @@ impl TestWorkspace {
     /// Returns where a file of the workspace is.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
+    }
+
+    /// Changes the database by hand, with the checksums that an attacker would write.
+    pub(crate) fn change_database(&self, statements: &str) {
+        let connection = Connection::open(self.path(".cleo/cleo.db")).unwrap();
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        let sum = |values: &Context<'_>| sum_values(values);
+        connection
+            .create_scalar_function("checksum", -1, flags, sum)
+            .unwrap();
+        connection.execute_batch(statements).unwrap();
+        for (table, columns) in SUMS {
+            let sql = format!("UPDATE {table} SET sum = checksum({columns})");
+            connection.execute(&sql, ()).unwrap();
+        }
     }
 
     /// Returns the folder that the commands run in.
@@ -415,6 +431,55 @@ pub(crate) fn skip(what: &str) {
 /// Splits a line like a shell does it.
 fn split(line: &str) -> Vec<String> {
     shlex::split(line).unwrap_or_else(|| panic!("`{line}` has an open quote"))
+}
+
+/// Columns that the checksum of a row covers, by table.
+const SUMS: [(&str, &str); 14] = [
+    (
+        "spawns",
+        "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced",
+    ),
+    ("links", "task, entry, at"),
+    ("gates", "task, state"),
+    ("claims", "task, epoch, holder, since, expires"),
+    (
+        "sessions",
+        "number, name, status, scope, holder, notes, started_at, ended_at",
+    ),
+    (
+        "phases",
+        "slug, position, name, description, status, started_at, completed_at",
+    ),
+    ("operations", "at, by, command, undoes, undone_by"),
+    ("changes", "operation, kind, task, detail"),
+    ("agents", "id, is_runtime, record"),
+    (
+        "runs",
+        "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, answered_by, owner, record",
+    ),
+    ("events", "run, at, kind, detail"),
+    (
+        "conversations",
+        "id, user_id, agent, status, last_message_at, record",
+    ),
+    (
+        "messages",
+        "id, conversation, run, type, content, metadata, created_at",
+    ),
+    ("records", "kind, owner, id, record"),
+];
+
+fn sum_values(values: &Context<'_>) -> rusqlite::Result<u32> {
+    let mut bytes = Vec::new();
+    for at in 0..values.len() {
+        match values.get_raw(at) {
+            ValueRef::Null => bytes.push(0),
+            ValueRef::Integer(number) => bytes.extend(number.to_le_bytes()),
+            ValueRef::Real(number) => bytes.extend(number.to_le_bytes()),
+            ValueRef::Text(text) | ValueRef::Blob(text) => bytes.extend([text, &[1]].concat()),
+        }
+    }
+    Ok(crc32fast::hash(&bytes))
 }
 
 /// Writes every row of every table on a line; nothing for a file that is not a database.

@@ -2,13 +2,15 @@
 
 use rusqlite::Row;
 
-use super::SqliteTransaction;
-use super::columns::{from_json, json, read_checked_id};
+use super::columns::{from_json, json, read_checked_id, require_unchanged, unchanged};
+use super::{SqliteTransaction, chat};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::records::Agents;
+
+const COLUMNS: &str = unchanged!("id, record", "id, is_runtime, record");
 
 /// Name of the counter of changes of agents.
 const REVISION: &str = "agents";
@@ -17,11 +19,19 @@ const USE: &str = "use of agent";
 
 impl Agents for SqliteTransaction<'_> {
     fn agents(&self) -> Result<Vec<Agent>> {
-        self.all("SELECT id, record FROM agents ORDER BY position", (), read)
+        self.all(
+            &format!("SELECT {COLUMNS} FROM agents ORDER BY position"),
+            (),
+            read,
+        )
     }
 
     fn agent(&self, id: &str) -> Result<Option<Agent>> {
-        self.first("SELECT id, record FROM agents WHERE id = ?1", [id], read)
+        self.first(
+            &format!("SELECT {COLUMNS} FROM agents WHERE id = ?1"),
+            [id],
+            read,
+        )
     }
 
     fn runtime_agents(&self) -> Result<u64> {
@@ -35,8 +45,9 @@ impl Agents for SqliteTransaction<'_> {
 
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
         let revision = self.revise()?;
-        let sql = "INSERT INTO agents VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record";
+        let sql = "INSERT INTO agents VALUES (?1, ?2, ?3, ?4, checksum(?1, ?3, ?4))
+            ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record,
+                sum = excluded.sum";
         self.execute(sql, (&agent.id, revision, agent.is_runtime, json(agent)))?;
         Ok(())
     }
@@ -46,8 +57,13 @@ impl Agents for SqliteTransaction<'_> {
     }
 
     fn agent_uses(&self) -> Result<Vec<(String, String)>> {
-        let sql = "SELECT id, record FROM records WHERE kind = ?1 ORDER BY id";
-        self.all(sql, [USE], |row| Ok((row.get(0)?, from_json(row, 1)?)))
+        let sql = format!(
+            "SELECT {} FROM records WHERE kind = ?1 ORDER BY id",
+            chat::COLUMNS
+        );
+        self.all(&sql, [USE], |row| {
+            Ok((row.get(3)?, chat::read_record(row)?))
+        })
     }
 
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
@@ -70,6 +86,7 @@ impl SqliteTransaction<'_> {
 
 /// Reads an agent; the columns count where the record says otherwise.
 fn read(row: &Row<'_>) -> rusqlite::Result<Agent> {
+    require_unchanged(row, 2)?;
     let id = read_checked_id(row, 0, is_plain_id)?;
     Ok(Agent {
         is_builtin: is_builtin(&id),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::SqliteTransaction;
-use super::columns::{from_json, json, refuse_deep};
+use super::columns::{from_json, json, refuse_deep, require_unchanged, unchanged};
 use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
@@ -73,7 +73,10 @@ const FAULTS: &str = "
 pub(super) const NAME: &str = "kind || ' ' || owner || ' ' || id";
 
 /// The columns that are read of a record; the first is the name of a damaged one.
-pub(super) const COLUMNS: &str = "kind || ' ' || owner || ' ' || id AS id, record, kind";
+pub(super) const COLUMNS: &str = unchanged!(
+    "kind || ' ' || owner || ' ' || id AS id, record, kind, records.id",
+    "kind, owner, records.id, record"
+);
 
 /// Returns the beginning of queries for records.
 fn select() -> String {
@@ -83,7 +86,7 @@ fn select() -> String {
 /// Reads a record of any kind, to see whether it can be read.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
     fn check<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<()> {
-        from_json::<T>(row, 1).map(drop)
+        read_record::<T>(row).map(drop)
     }
     match row.get_ref(2)?.as_str()? {
         CLIENT => check::<Client>(row),
@@ -100,27 +103,33 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
     }
 }
 
+pub(super) fn read_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
+    require_unchanged(row, 4)?;
+    from_json(row, 1)
+}
+
 /// The kind of a record, its owner and its id among those of both.
 type Key<'a> = (&'static str, &'a str, &'a str);
 
 impl SqliteTransaction<'_> {
     fn record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
         let sql = format!("{} AND owner = ?2 AND records.id = ?3", select());
-        self.first(&sql, key, |row| from_json(row, 1))
+        self.first(&sql, key, read_record)
     }
 
     /// Reads the records of a kind and an owner, by the number that their id is.
     fn records<T: DeserializeOwned>(&self, kind: &str, owner: &str) -> Result<Vec<T>> {
         let order = "ORDER BY length(records.id), records.id";
         let sql = format!("{} AND owner = ?2 {order}", select());
-        self.all(&sql, (kind, owner), |row| from_json(row, 1))
+        self.all(&sql, (kind, owner), read_record)
     }
 
     pub(super) fn put_record(&self, key: Key<'_>, record: &impl Serialize) -> Result<()> {
         let record = json(record);
         refuse_deep(&record)?;
         let (kind, owner, id) = key;
-        let sql = "INSERT OR REPLACE INTO records VALUES (?1, ?2, ?3, ?4)";
+        let sql =
+            "INSERT OR REPLACE INTO records VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
         self.execute(sql, (kind, owner, id, record))?;
         Ok(())
     }
@@ -248,7 +257,7 @@ impl Components for SqliteTransaction<'_> {
 impl Chats for SqliteTransaction<'_> {
     fn chat(&self, conversation: &str) -> Result<Chat> {
         let sql = format!("{} AND owner = '' AND records.id = ?2", select());
-        let remembered = self.all(&sql, (CHAT, conversation), |row| from_json(row, 1))?;
+        let remembered = self.all(&sql, (CHAT, conversation), read_record)?;
         Ok(remembered.into_iter().next().unwrap_or_default())
     }
 

@@ -1,11 +1,24 @@
-//! The checksum of the row of a task. SQLite has none of its own, so a letter that a disk changes would be another answer.
+//! Checksums of rows. SQLite has none of its own, so a letter that a disk changes would be another answer.
 
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::task::Task;
 
-/// Bytes of most tasks.
+/// Bytes of most rows.
 const CAPACITY: usize = 2_000;
+
+/// Adds the function `checksum` of SQL: statements that write a row store what it returns for the values, and
+/// `unchanged!` compares it.
+pub(super) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("checksum", -1, flags, |values| {
+        let mut checksum = Checksum::default();
+        (0..values.len()).for_each(|at| checksum.add(values.get_raw(at)));
+        Ok(checksum.sum())
+    })
+}
 
 /// Returns the checksum of a task whose columns get these values.
 pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
@@ -20,12 +33,19 @@ pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
     checksum.sum()
 }
 
-/// The bytes that the checksum of a task is computed of, columns of other tables included.
+/// The bytes that a checksum is computed of.
 pub(super) struct Checksum(Vec<u8>);
 
+impl Default for Checksum {
+    fn default() -> Checksum {
+        Checksum(Vec::with_capacity(CAPACITY))
+    }
+}
+
 impl Checksum {
+    /// Begins the checksum of a task with what other tables hold of it.
     pub(super) fn new(task: &Task) -> Checksum {
-        let mut checksum = Checksum(Vec::with_capacity(CAPACITY));
+        let mut checksum = Checksum::default();
         checksum.add(ValueRef::Integer(task.id.0.into()));
         checksum.add(task.uid.as_str().into());
         for need in &task.depends {

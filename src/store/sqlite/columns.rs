@@ -102,6 +102,25 @@ fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> ru
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause)
 }
 
+/// Lists columns to read, and after them whether the row is as it was written.
+macro_rules! unchanged {
+    ($read:literal) => {
+        unchanged!($read, $read)
+    };
+    ($read:literal, $all:literal) => {
+        concat!($read, ", sum = checksum(", $all, ") AS checksum")
+    };
+}
+pub(super) use unchanged;
+
+/// Refuses a row that the column says is not as it was written.
+pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Result<()> {
+    match row.get(column)? {
+        true => Ok(()),
+        false => Err(foreign(column, "it does not match".into())),
+    }
+}
+
 /// A field of a task as a column.
 pub(super) trait Column: Sized {
     fn write(&self) -> ToSqlOutput<'_>;

@@ -5,7 +5,8 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, from_json, json, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
+    all_of, from_json, json, read_checked_id, refuse_deep, require_unchanged, to_signed,
+    to_unsigned, unchanged, word,
 };
 use crate::error::Result;
 use crate::run::is_id;
@@ -13,13 +14,18 @@ use crate::run::{Conversation, Message};
 use crate::score::normalize;
 use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
 
-pub(super) const COLUMNS: &str = "id, record";
-pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
+pub(super) const COLUMNS: &str = unchanged!(
+    "id, record",
+    "id, user_id, agent, status, last_message_at, record"
+);
+pub(super) const MESSAGE: &str =
+    unchanged!("id, conversation, run, type, content, metadata, created_at");
 
-const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)
+const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6,
+        checksum(?1, ?2, ?3, ?4, ?5, ?6))
     ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, agent = excluded.agent,
         status = excluded.status, last_message_at = excluded.last_message_at,
-        record = excluded.record";
+        record = excluded.record, sum = excluded.sum";
 
 impl Conversations for SqliteTransaction<'_> {
     fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
@@ -71,7 +77,8 @@ impl Conversations for SqliteTransaction<'_> {
     }
 
     fn add_message(&mut self, message: &Message) -> Result<()> {
-        let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,
+                       checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7))";
         let metadata = serde_json::json!(message.metadata).to_string();
         refuse_deep(&metadata)?;
         self.execute(
@@ -115,7 +122,7 @@ impl Conversations for SqliteTransaction<'_> {
              WHERE position > ?1 AND conversation IS NOT NULL ORDER BY position LIMIT ?2"
         );
         self.all(&sql, (to_signed(cursor), limit), |row| {
-            Ok((to_unsigned(row, 7)?, read_message(row)?))
+            Ok((to_unsigned(row, 8)?, read_message(row)?))
         })
     }
 
@@ -136,6 +143,7 @@ impl Conversations for SqliteTransaction<'_> {
 
 /// Reads a conversation; its column counts where the record has another id.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+    require_unchanged(row, 2)?;
     Ok(Conversation {
         id: read_checked_id(row, 0, is_id)?,
         ..from_json(row, 1)?
@@ -143,6 +151,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
 }
 
 pub(super) fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
+    require_unchanged(row, 7)?;
     Ok(Message {
         id: row.get(0)?,
         conversation: row.get(1)?,

@@ -3,11 +3,9 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::columns::from_json;
 use super::faults::{self, Faults};
 use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, tasks};
 use crate::error::Result;
-use crate::gate::Gates;
 use crate::store::left_out::Damage;
 use crate::store::{OperationFilter, Transaction};
 
@@ -56,8 +54,11 @@ impl SqliteStore {
         all(tasks::COLUMNS, "tasks t", |row| {
             tasks::read_task(row).map(drop)
         })?;
-        all("task, state", "gates", |row| {
-            from_json::<Gates>(row, 1).map(drop)
+        all(records::GATE_COLUMNS, "gates", |row| {
+            records::read_gates(row).map(drop)
+        })?;
+        all(records::LINK_COLUMNS, "links", |row| {
+            records::read_link(row).map(drop)
         })?;
         all(records::SPAWN_COLUMNS, "spawns", |row| {
             records::read_spawn(row).map(drop)

@@ -9,10 +9,11 @@ use crate::error::{Code, Error, Result, quote};
 use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
-const KINDS: [(&str, &str); 15] = [
+const KINDS: [(&str, &str); 16] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", "a spawn of a task,"),
+    ("FROM links", "a link of task"),
     ("FROM gates", GATES),
     ("FROM claims", CLAIM_OF),
     ("FROM operations", "operation"),

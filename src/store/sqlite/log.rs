@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, json, refuse_deep, to_signed, to_unsigned};
+use super::columns::{from_json, json, refuse_deep, require_unchanged, to_signed, to_unsigned};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
@@ -11,12 +11,15 @@ use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The query of changes, in the order in which [`read`] takes its columns.
 pub(super) const CHANGES: &str =
-    "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
+    "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail,
+        c.sum = checksum(c.operation, c.kind, c.task, c.detail)
+            AND o.sum = checksum(o.at, o.by, o.command, o.undoes, o.undone_by) AS checksum
     FROM changes c JOIN operations o ON o.number = c.operation";
 
 /// The number comes first, so that a damaged row has a name.
 const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
-        (SELECT count(*) FROM changes WHERE operation = number)
+        (SELECT count(*) FROM changes WHERE operation = number),
+        operations.sum = checksum(at, by, command, undoes, undone_by) AS checksum
     FROM operations";
 
 const FITTING: &str =
@@ -30,13 +33,16 @@ impl Log for SqliteTransaction<'_> {
     fn note_undone(&mut self, operation: u64) -> Result<u64> {
         let own = self.current()?;
         self.execute(
-            "UPDATE operations SET undoes = ?2 WHERE number = ?1",
+            "UPDATE operations SET undoes = ?2, sum = checksum(at, by, command, ?2, undone_by)
+             WHERE number = ?1",
             (own, to_signed(operation)),
         )?;
         // An operation whose undo is undone holds again, and so on down the chain.
         let (mut undo, mut undone) = (Some(own), Some(to_signed(operation)));
         while let Some(number) = undone {
-            let sql = "UPDATE operations SET undone_by = ?2 WHERE number = ?1 RETURNING undoes";
+            let sql =
+                "UPDATE operations SET undone_by = ?2, sum = checksum(at, by, command, undoes, ?2)
+                       WHERE number = ?1 RETURNING undoes";
             let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
             undo = undo.is_none().then_some(number);
             // In a damaged log it may go round in a circle.
@@ -125,7 +131,7 @@ impl SqliteTransaction<'_> {
     pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
         refuse_deep(detail)?;
         let operation = self.current()?;
-        let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO changes VALUES (NULL, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
         self.execute(sql, (operation, kind, task.map(|id| id.0), detail))?;
         Ok(())
     }
@@ -141,7 +147,8 @@ impl SqliteTransaction<'_> {
                 "a transaction without a stamp cannot change tasks",
             )
         })?;
-        let sql = "INSERT INTO operations (at, by, command) VALUES (?1, ?2, ?3)";
+        let sql = "INSERT INTO operations
+                   VALUES (NULL, ?1, ?2, ?3, NULL, NULL, checksum(?1, ?2, ?3, NULL, NULL))";
         self.execute(sql, (&stamp.at, &stamp.by, stamp.command))?;
         let number = self.connection.last_insert_rowid();
         self.operation = Some(number);
@@ -150,6 +157,7 @@ impl SqliteTransaction<'_> {
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
+    require_unchanged(row, 7)?;
     Ok(Operation {
         number: to_unsigned(row, 0)?,
         at: row.get(1)?,
@@ -162,6 +170,7 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
 }
 
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+    require_unchanged(row, 8)?;
     Ok(Recorded {
         cursor: to_unsigned(row, 0)?,
         operation: to_unsigned(row, 1)?,

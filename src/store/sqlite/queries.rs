@@ -6,14 +6,14 @@ use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
-use super::SqliteTransaction;
 use super::faults::{self, Faults};
+use super::{SqliteTransaction, checksum};
 use crate::error::Result;
 use crate::score::normalize;
 use crate::store::left_out;
 
 /// Restricts what a schema can do: no functions with effects, no changes of the schema by hand. Adds
-/// `normalized(text)`, in which queries search words.
+/// `normalized(text)`, in which queries search words, and `checksum`.
 pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -21,7 +21,8 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("normalized", 1, flags, |context| {
         let text = context.get::<Option<String>>(0)?;
         Ok(text.map(|text| normalize(&text)))
-    })
+    })?;
+    checksum::add_function(connection)
 }
 
 /// Prepared statements in use. Finding one in the cache of the connection costs as much as running it.

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, ignore_damage, read_checked_id, read_id, to_unsigned, word};
+use super::columns::{
+    from_json, ignore_damage, read_checked_id, read_id, require_unchanged, to_unsigned, unchanged,
+    word,
+};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -17,7 +20,7 @@ use crate::store::{
 };
 use crate::task::rules::{inside, is_slug};
 
-pub(super) const CLAIM_COLUMNS: &str = "task, epoch, holder, since, expires";
+pub(super) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
 
 impl Claims for SqliteTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
@@ -26,9 +29,9 @@ impl Claims for SqliteTransaction<'_> {
     }
 
     fn put_claim(&mut self, claim: &Claim) -> Result<()> {
-        let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5)
-                   ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch,
-                       holder = excluded.holder, since = excluded.since, expires = excluded.expires";
+        let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))
+                   ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
+                       since = excluded.since, expires = excluded.expires, sum = excluded.sum";
         let Claim {
             holder,
             since,
@@ -62,6 +65,7 @@ impl Claims for SqliteTransaction<'_> {
 }
 
 pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
+    require_unchanged(row, 5)?;
     Ok(Claim {
         task: read_id(row)?,
         epoch: row.get(1)?,
@@ -72,7 +76,7 @@ pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
 }
 
 pub(super) const SPAWN_COLUMNS: &str =
-    "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
+    unchanged!("task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced");
 
 impl Spawns for SqliteTransaction<'_> {
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
@@ -126,12 +130,11 @@ impl Spawns for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
-        let sql = "INSERT INTO spawns
-                 (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        let sql = "INSERT INTO spawns VALUES
+                 (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))
              ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
                  at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
-                 output_digest = excluded.output_digest, forced = excluded.forced,
+                 output_digest = excluded.output_digest, forced = excluded.forced, sum = excluded.sum,
                  sequence = (SELECT max(sequence) + 1 FROM spawns)";
         self.execute(
             sql,
@@ -151,6 +154,7 @@ impl SqliteTransaction<'_> {
 }
 
 pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
+    require_unchanged(row, 8)?;
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
@@ -163,15 +167,17 @@ pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     })
 }
 
+pub(super) const LINK_COLUMNS: &str = unchanged!("task, entry, at");
+
 impl Links for SqliteTransaction<'_> {
     fn links(&self, task: TaskId) -> Result<Vec<Link>> {
-        let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY at, entry";
-        self.all(sql, [task.0], read_link)
+        let sql = format!("SELECT {LINK_COLUMNS} FROM links WHERE task = ?1 ORDER BY at, entry");
+        self.all(&sql, [task.0], read_link)
     }
 
     fn list_links_to(&self, entry: &str) -> Result<Vec<Link>> {
-        let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY at, task";
-        self.all(sql, [entry], read_link)
+        let sql = format!("SELECT {LINK_COLUMNS} FROM links WHERE entry = ?1 ORDER BY at, task");
+        self.all(&sql, [entry], read_link)
     }
 
     fn link(&mut self, link: &Link) -> Result<bool> {
@@ -194,13 +200,14 @@ impl Links for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
-        let sql = "INSERT INTO links VALUES (?1, ?2, ?3)
+        let sql = "INSERT INTO links VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))
                    ON CONFLICT (task, entry) DO NOTHING";
         Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
 }
 
-fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
+pub(super) fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
+    require_unchanged(row, 3)?;
     Ok(Link {
         task: read_id(row)?,
         entry: row.get(1)?,
@@ -208,20 +215,27 @@ fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
     })
 }
 
+pub(super) const GATE_COLUMNS: &str = unchanged!("task, state");
+
+pub(super) fn read_gates(row: &Row<'_>) -> rusqlite::Result<Gates> {
+    require_unchanged(row, 2)?;
+    from_json(row, 1)
+}
+
 impl TaskGates for SqliteTransaction<'_> {
     fn gates(&self, task: TaskId) -> Result<Gates> {
-        let sql = "SELECT task, state FROM gates WHERE task = ?1";
-        let gates = self.first(sql, [task.0], |row| from_json(row, 1))?;
+        let sql = format!("SELECT {GATE_COLUMNS} FROM gates WHERE task = ?1");
+        let gates = self.first(&sql, [task.0], read_gates)?;
         Ok(gates.unwrap_or_default())
     }
 
     fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
-        let sql = "SELECT task, state FROM gates WHERE task BETWEEN ?1 AND ?2";
-        let gates = self.within(sql, tasks, |row| {
+        let sql = format!("SELECT {GATE_COLUMNS} FROM gates WHERE task BETWEEN ?1 AND ?2");
+        let gates = self.within(&sql, tasks, |row| {
             let task = read_id(row)?;
             let is_asked_for = id::place(tasks, task, |task| *task).is_some();
             is_asked_for
-                .then(|| Ok((task, from_json(row, 1)?)))
+                .then(|| Ok((task, read_gates(row)?)))
                 .transpose()
         })?;
         Ok(gates.into_iter().flatten().collect())
@@ -238,15 +252,18 @@ impl TaskGates for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
         let state = serde_json::to_string(gates).unwrap_or_default();
-        let sql = "INSERT INTO gates VALUES (?1, ?2)
-                   ON CONFLICT (task) DO UPDATE SET state = excluded.state";
+        let sql = "INSERT INTO gates VALUES (?1, ?2, checksum(?1, ?2))
+                   ON CONFLICT (task) DO UPDATE SET state = excluded.state, sum = excluded.sum";
         self.execute(sql, (task.0, state))?;
         Ok(())
     }
 }
 
-const SESSION_COLUMNS: &str =
-    "number, name, status, scope, focus, holder, notes, started_at, ended_at";
+// Deleting a task clears the focus on it.
+const SESSION_COLUMNS: &str = unchanged!(
+    "number, name, status, scope, focus, holder, notes, started_at, ended_at",
+    "number, name, status, scope, holder, notes, started_at, ended_at"
+);
 
 impl Sessions for SqliteTransaction<'_> {
     fn session(&self, id: SessionId) -> Result<Option<Session>> {
@@ -271,7 +288,8 @@ impl Sessions for SqliteTransaction<'_> {
     fn put_session(&mut self, session: &Session) -> Result<()> {
         let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
         let sql = "INSERT OR REPLACE INTO sessions VALUES (:number, :name, :status, :scope,
-                       :focus, :holder, :notes, :started_at, :ended_at)";
+                       :focus, :holder, :notes, :started_at, :ended_at, checksum(:number, :name, :status,
+                       :scope, :holder, :notes, :started_at, :ended_at))";
         let row = named_params! {
             ":number": session.id.0, ":name": session.name, ":status": session.status.word(),
             ":scope": session.scope.map(|id| id.0), ":focus": session.focus.map(|id| id.0),
@@ -283,6 +301,7 @@ impl Sessions for SqliteTransaction<'_> {
 }
 
 fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    require_unchanged(row, 9)?;
     Ok(Session {
         id: SessionId(row.get(0)?),
         name: row.get(1)?,
@@ -296,11 +315,14 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
     })
 }
 
+const PHASE_COLUMNS: &str =
+    unchanged!("slug, position, name, description, status, started_at, completed_at");
+
 impl Phases for SqliteTransaction<'_> {
     fn phases(&self) -> Result<Vec<Phase>> {
-        let sql = "SELECT slug, position, name, description, status, started_at, completed_at
-                   FROM phases ORDER BY position, slug";
-        self.all(sql, (), |row| {
+        let sql = format!("SELECT {PHASE_COLUMNS} FROM phases ORDER BY position, slug");
+        self.all(&sql, (), |row| {
+            require_unchanged(row, 7)?;
             Ok(Phase {
                 slug: read_checked_id(row, 0, is_slug)?,
                 position: row.get(1)?,
@@ -315,7 +337,8 @@ impl Phases for SqliteTransaction<'_> {
 
     fn put_phase(&mut self, phase: &Phase) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO phases VALUES (:slug, :position, :name, :description,
-                       :status, :started_at, :completed_at)";
+                       :status, :started_at, :completed_at, checksum(:slug, :position, :name,
+                       :description, :status, :started_at, :completed_at))";
         let row = named_params! {
             ":slug": phase.slug, ":position": phase.position, ":name": phase.name,
             ":description": phase.description, ":status": phase.status.word(),

@@ -5,7 +5,8 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, from_json, json, plain_id, read_checked_id, refuse_deep, to_signed, to_unsigned, word,
+    all_of, from_json, json, plain_id, read_checked_id, refuse_deep, require_unchanged, to_signed,
+    to_unsigned, unchanged, word,
 };
 use crate::error::Result;
 use crate::id;
@@ -13,18 +14,23 @@ use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
 use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Runs, Tally};
 
-pub(super) const COLUMNS: &str = "id, owner, record, kind, status";
+pub(super) const COLUMNS: &str = unchanged!(
+    "id, owner, record, kind, status",
+    "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, answered_by, owner, record"
+);
 
-pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
+pub(super) const EVENT: &str = unchanged!("cursor, run, at, kind, detail", "run, at, kind, detail");
 
 /// How many of the last runs are looked through for words, and sorted by anything but their begin.
 const SEARCHED_MAX: u32 = 10_000;
 
-const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
+        checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
         user_id = excluded.user_id, agent = excluded.agent, started_at = excluded.started_at,
         execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
-        answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record";
+        answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record,
+        sum = excluded.sum";
 
 impl Runs for SqliteTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
@@ -159,7 +165,7 @@ impl Runs for SqliteTransaction<'_> {
     }
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event> {
-        let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
         let text = json(&detail);
         refuse_deep(&text)?;
         self.execute(sql, (run, at, kind, text))?;
@@ -227,6 +233,7 @@ fn order(filter: &RunFilter) -> String {
 }
 
 pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    require_unchanged(row, 5)?;
     Ok(Event {
         cursor: to_unsigned(row, 0)?,
         run: plain_id(row, 1)?,
@@ -238,6 +245,7 @@ pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// Reads a run; the columns count where the record says otherwise.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
+    require_unchanged(row, 5)?;
     Ok(Run {
         id: plain_id(row, 0)?,
         owner: read_checked_id(row, 1, |owner| owner.is_empty() || id::is_plain(owner))?,
