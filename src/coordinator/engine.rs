@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::options::{DEPTH_MAX, Options, Selection};
+use super::options::{DEPTH_MAX, Options};
 use super::queue::Queue;
 use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
@@ -99,10 +99,8 @@ fn prepare(
     let clock = surroundings.clock;
     let user = surroundings.actor.clone();
     let mut context = Context::open(surroundings)?;
-    let mut planned = selection::plan(&mut context, &options.selection)?;
-    options
-        .rules
-        .share_out(planned.iter().filter(|task| !task.is_epic).count());
+    let mut planned = selection::plan(&mut context, &options.request)?;
+    options.share_out(&planned);
     let team = selection::team(&mut context, &planned, &options, &ambience)?;
     for (task, acceptance) in planned.iter_mut().zip(&team.acceptance) {
         task.acceptance.clone_from(acceptance);
@@ -110,7 +108,7 @@ fn prepare(
     let workspace = context.workspace.clone();
     let trust = Trust::new(&context.surroundings, &workspace);
     trust.require(&team.items)?;
-    let base = match options.isolate {
+    let base = match options.is_isolated() {
         // A repository without worktrees is refused before anything is done.
         true => Some(Trees::require_startable(&workspace)?),
         false => None,
@@ -124,15 +122,15 @@ fn prepare(
         user,
         started_at: clock.timestamp(),
         owner: lock.name.clone(),
-        agent: options.runner.clone(),
+        agent: options.request.runner.clone(),
         ..Run::new(
             id::mint("run", &clock, number),
-            match options.selection {
-                Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
-                Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
+            match options.request.epic {
+                Some(_) => RunKind::Epic,
+                None => RunKind::Tasks,
             },
             COORDINATOR,
-            report::describe_request(&planned, &options),
+            report::describe_request(&planned, &options.request),
         )
     };
     if base.is_some() {
@@ -179,7 +177,7 @@ impl<'a> Engine<'a> {
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
-        let (steps, rules) = (team.steps, setup.options.rules.clone());
+        let (steps, rules) = (team.steps, setup.options.rules());
         let journal = Journal::begin(&context.workspace, &run, clock, &mut context.store)?;
         let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, Some(base));
         let trees = setup.base.map(open).transpose()?;

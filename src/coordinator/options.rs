@@ -13,7 +13,7 @@ use crate::config::{
     RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
 };
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
+use crate::run::Planned;
 use crate::run::spent::dollars;
 use crate::runner::agent::{Limits, no_command};
 
@@ -23,100 +23,50 @@ const COMMAND: &str = "command";
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
 pub(crate) const DEPTH_MAX: u32 = 3;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Selection {
-    /// These; of an epic, everything below it.
-    Tasks(Vec<TaskId>),
-    Epic(TaskId),
-    /// One wave of an epic, as `orchestrator waves` numbers it.
-    Wave(TaskId, usize),
-    AllReady,
-}
-
+/// A request with what the settings add to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Options {
-    pub(crate) selection: Selection,
-    /// The runner that is asked for, perhaps with a model, as in `claude:MODEL`; none for those that
-    /// the settings say.
-    pub(crate) runner: Option<String>,
+    #[serde(flatten)]
+    pub(crate) request: RunRequest,
     /// The command line of the runner `command`.
     pub(crate) command: Option<String>,
-    /// The model, if one is asked for.
-    pub(crate) model: Option<String>,
-    #[serde(flatten)]
-    pub(super) rules: Rules,
-    /// The budget that the last resume granted, in US dollars; none for a run that got no more than at first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) granted: Option<f64>,
-    /// Most turns of an agent.
-    pub(crate) max_turns: Option<u32>,
-    #[serde(flatten)]
-    pub(super) timeouts: Timeouts,
-    pub(crate) isolate: bool,
     /// Tools that agents may use without asking; empty for those that their runners give by themselves.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
     /// Variables of the user that agents get too, by name.
     pub(crate) passed: Vec<String>,
-}
-
-/// Times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Timeouts {
-    /// Of the run.
-    time_limit: Option<u64>,
-    /// Of an attempt.
-    task_time_limit: Option<u64>,
-    /// Of the silence of an agent.
-    idle_limit: Option<u64>,
-    /// Of the command of a criterion.
+    /// The cost that an attempt of unknown cost counts as while none is known: the part of a task in the first limit.
+    #[serde(default)]
+    share: Option<f64>,
+    /// The budget that the last resume granted, in US dollars; none for a run that got no more than at first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    granted: Option<f64>,
+    /// Time limit of the command of a criterion, in seconds.
     gate_time_limit: u64,
-    /// Of claims, which are renewed meanwhile.
+    /// Seconds that claims last, which are renewed meanwhile.
     lease: u64,
 }
 
 impl Options {
     /// Fills in from the settings what the request leaves open.
-    pub(crate) fn new(request: RunRequest, settings: &Settings) -> Result<Options> {
+    pub(crate) fn new(mut request: RunRequest, settings: &Settings) -> Result<Options> {
         let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
-        let runner = runner(&request, settings)?;
-        let selection = match (request.epic, request.wave) {
-            (Some(epic), None) => Selection::Epic(epic),
-            (Some(epic), Some(wave)) => Selection::Wave(epic, wave as usize),
-            (None, _) if request.all_ready => Selection::AllReady,
-            (None, _) => Selection::Tasks(request.tasks),
-        };
+        request.runner = runner(&request, settings)?;
+        request.jobs.get_or_insert(number(RUN_JOBS, 4) as u16);
+        request.repair.get_or_insert(number(RUN_REPAIR, 1) as u32);
+        let task_time_limit = request.task_time_limit;
+        request.task_time_limit = task_time_limit.or(settings.number(RUN_TASK_TIME_LIMIT));
+        request.idle_limit = request.idle_limit.or(settings.number(RUN_IDLE_LIMIT));
         Ok(Options {
-            selection,
-            runner,
-            command: request.command,
-            model: request.model,
-            rules: Rules {
-                jobs: request
-                    .jobs
-                    .map_or(number(RUN_JOBS, 4) as usize, usize::from),
-                repairs: request.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
-                max_cost: request.max_cost,
-                share: None,
-                fail_fast: request.fail_fast,
-            },
+            command: request.command.take(),
+            tools: std::mem::take(&mut request.allow_tool),
+            passed: std::mem::take(&mut request.pass_env),
+            request,
+            share: None,
             granted: None,
-            max_turns: request.max_turns,
-            timeouts: Timeouts {
-                time_limit: request.time_limit,
-                task_time_limit: request
-                    .task_time_limit
-                    .or(settings.number(RUN_TASK_TIME_LIMIT)),
-                idle_limit: request.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
-                gate_time_limit: number(GATES_TIME_LIMIT, 600),
-                lease: number(CLAIMS_LEASE, 3_600),
-            },
-            isolate: request.isolate.is_some(),
-            tools: request.allow_tool,
-            passed: request.pass_env,
+            gate_time_limit: number(GATES_TIME_LIMIT, 600),
+            lease: number(CLAIMS_LEASE, 3_600),
         })
     }
 }
@@ -151,8 +101,8 @@ impl Rest {
     /// Returns the options of a run that resumes after it spent this much.
     pub(super) fn extend(self, mut options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
-        options.rules.max_cost = most.or(options.rules.max_cost);
-        options.timeouts.time_limit = self.time_limit.or(options.timeouts.time_limit);
+        options.request.max_cost = most.or(options.request.max_cost);
+        options.request.time_limit = self.time_limit.or(options.request.time_limit);
         Options {
             granted: self.max_cost.or(options.granted),
             ..options
@@ -164,14 +114,15 @@ impl Options {
     /// Warns of bounds that the runner `command` cannot count: what it runs reports neither turns nor money.
     pub(crate) fn warnings(&self, settings: &Settings) -> Vec<String> {
         let usual = settings.text(RUNNERS_DEFAULT);
-        let runner = self.runner.as_ref().or(usual.as_ref());
+        let runner = self.request.runner.as_ref().or(usual.as_ref());
         if runner.is_none_or(|runner| runner != COMMAND) {
             return Vec::new();
         }
         let turns = self
+            .request
             .max_turns
             .map(|_| format!("--max-turns bounds nothing: the runner `{COMMAND}` counts no turns"));
-        let cost = self.rules.max_cost.map(|_| {
+        let cost = self.request.max_cost.map(|_| {
             format!(
                 "the runner `{COMMAND}` tells no cost: each attempt counts as an equal share of --max-cost"
             )
@@ -179,31 +130,52 @@ impl Options {
         turns.into_iter().chain(cost).collect()
     }
 
+    /// Shares the first limit of money out among the tasks of agents.
+    pub(super) fn share_out(&mut self, planned: &[Planned]) {
+        let tasks = planned.iter().filter(|task| !task.is_epic).count();
+        let share = self.request.max_cost.map(|most| most / tasks.max(1) as f64);
+        self.share = self.share.or(share);
+    }
+
+    pub(super) fn rules(&self) -> Rules {
+        Rules {
+            jobs: self.request.jobs.map_or(1, usize::from),
+            repairs: self.request.repair.unwrap_or_default(),
+            max_cost: self.request.max_cost,
+            share: self.share,
+            fail_fast: self.request.fail_fast,
+        }
+    }
+
+    pub(super) fn is_isolated(&self) -> bool {
+        self.request.isolate.is_some()
+    }
+
     pub(super) fn gate_time_limit(&self) -> Duration {
-        Duration::from_secs(self.timeouts.gate_time_limit)
+        Duration::from_secs(self.gate_time_limit)
     }
 
     /// Returns when the run times out, since it began.
     pub(super) fn time_limit(&self) -> Option<Duration> {
-        self.timeouts.time_limit.map(Duration::from_secs)
+        self.request.time_limit.map(Duration::from_secs)
     }
 
     pub(super) fn budget(&self) -> Option<f64> {
-        self.granted.or(self.rules.max_cost)
+        self.granted.or(self.request.max_cost)
     }
 
     pub(super) fn limits(&self) -> Limits {
         Limits {
-            time: self.timeouts.task_time_limit.map(Duration::from_secs),
-            idle: self.timeouts.idle_limit.map(Duration::from_secs),
-            turns: self.max_turns,
+            time: self.request.task_time_limit.map(Duration::from_secs),
+            idle: self.request.idle_limit.map(Duration::from_secs),
+            turns: self.request.max_turns,
             cost: None,
             budget: None,
         }
     }
 
     pub(super) fn lease(&self) -> Lease {
-        Lease::from_seconds(self.timeouts.lease).unwrap_or_default()
+        Lease::from_seconds(self.lease).unwrap_or_default()
     }
 }
 
@@ -216,8 +188,7 @@ const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub(super) struct Rules {
     /// Maximum number of steps in progress at a time.
     pub(super) jobs: usize,
@@ -225,19 +196,10 @@ pub(super) struct Rules {
     pub(super) repairs: u32,
     /// The limit of all in US dollars; steps in progress then continue.
     pub(super) max_cost: Option<f64>,
-    /// The cost that an attempt of unknown cost counts as while none is known: the part of a task in the first limit.
-    #[serde(default)]
+    /// The cost of an attempt while none is known.
     pub(super) share: Option<f64>,
     /// Begin nothing more after a failure.
     pub(super) fail_fast: bool,
-}
-
-impl Rules {
-    /// Shares the first limit of money out among so many tasks.
-    pub(super) fn share_out(&mut self, tasks: usize) {
-        let share = self.max_cost.map(|most| most / tasks.max(1) as f64);
-        self.share = self.share.or(share);
-    }
 }
 
 /// Returns how long to wait after too many requests, for the `number`th time (from 0), or `None` when it is

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::options::{Options, Selection};
+use super::request::RunRequest;
 use super::scheduler::Stop;
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::liveness::AbandonedRun;
@@ -123,17 +123,17 @@ pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
     }
 }
 
-pub(super) fn describe_request(planned: &[Planned], options: &Options) -> String {
+pub(super) fn describe_request(planned: &[Planned], request: &RunRequest) -> String {
     let work: Vec<&Planned> = planned.iter().filter(|task| !task.is_epic).collect();
     let (n, noun) = match work.len() {
         1 => (1, "task"),
         n => (n, "tasks"),
     };
-    match &options.selection {
-        Selection::Epic(epic) => format!("{epic}: {n} {noun}"),
-        Selection::Wave(epic, wave) => format!("{epic}, wave {wave}: {n} {noun}"),
-        Selection::AllReady => format!("all that is ready: {n} {noun}"),
-        Selection::Tasks(_) => {
+    match (request.epic, request.wave) {
+        (Some(epic), None) => format!("{epic}: {n} {noun}"),
+        (Some(epic), Some(wave)) => format!("{epic}, wave {wave}: {n} {noun}"),
+        (None, _) if request.all_ready => format!("all that is ready: {n} {noun}"),
+        (None, _) => {
             let named = work
                 .iter()
                 .take(NAMED_MAX)

@@ -73,11 +73,9 @@ pub(crate) fn resume(
     } = taken;
     let was = run.status;
     lock.take(&mut run);
-    let before = read_budget(&track, &used, &first.rules);
+    let before = read_budget(&track, &used, &first.rules());
     let mut options = rest.extend(first.clone(), before.total());
-    options
-        .rules
-        .share_out(planned.iter().filter(|task| !task.is_epic).count());
+    options.share_out(&planned);
     let is_new = options != first;
     let setup = Setup {
         base: find_base(&events),
@@ -179,7 +177,7 @@ pub(crate) fn suggest_continuation(surroundings: &Surroundings, shown: &RunView)
     let options = read_start(&shown.run.record, events)
         .ok()
         .map(|(options, _)| options);
-    let is_spent = |options: &Options| Budget::read(&options.rules, &shown.tasks).is_spent();
+    let is_spent = |options: &Options| Budget::read(&options.rules(), &shown.tasks).is_spent();
     let spent_all = options.filter(is_spent);
     resuming(
         &shown.run.record,

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Ambience;
-use super::options::{Options, Selection};
+use super::options::Options;
+use super::request::RunRequest;
 use super::scheduler::Step;
 use super::trees::Trees;
 use crate::catalogue::Catalogue;
@@ -31,16 +32,16 @@ const TASKS_MAX: usize = 10_000;
 const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
-pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<Planned>> {
+pub(super) fn plan(context: &mut Context, request: &RunRequest) -> Result<Vec<Planned>> {
     context.refuse_other_checkout()?;
-    let roots = roots(context, selection)?;
+    let roots = roots(context, request)?;
     let (nodes, titles) = context.read(|transaction| {
         let nodes = nodes(transaction, &roots)?;
         let ids: Vec<TaskId> = nodes.keys().copied().collect();
         Ok((nodes, transaction.outlines(&ids)?))
     })?;
     if nodes.is_empty() {
-        if *selection == Selection::AllReady {
+        if request.all_ready {
             return Err(explain_nothing_ready(context)?);
         }
         let message = "there is nothing to run: everything that was asked for is done or cancelled";
@@ -86,22 +87,22 @@ fn explain_nothing_ready(context: &mut Context) -> Result<Error> {
     liveness::add_resume_hint(&context.surroundings, &context.workspace, holders, error)
 }
 
-fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
-    Ok(match selection {
-        Selection::Tasks(ids) => ids.clone(),
-        Selection::Epic(epic) => vec![*epic],
-        Selection::Wave(epic, number) => {
+fn roots(context: &mut Context, request: &RunRequest) -> Result<Vec<TaskId>> {
+    Ok(match (request.epic, request.wave) {
+        (Some(epic), None) => vec![epic],
+        (Some(epic), Some(number)) => {
             let wave = spawn::Selection::Wave {
-                epic: *epic,
-                number: Some(*number),
+                epic,
+                number: Some(number as usize),
                 limit: None,
             };
             spawn::select(context, wave)?.0
         }
-        Selection::AllReady => {
+        (None, _) if request.all_ready => {
             let ready = tasks::find_ready(context, None, None)?;
             ready.tasks.iter().map(|one| one.task.id).collect()
         }
+        (None, _) => request.tasks.clone(),
     })
 }
 
@@ -155,7 +156,7 @@ impl Worker {
         check_program(&*runner, runners.program(&named.runner))?;
         Ok(Worker {
             runner: runner.into(),
-            model: options.model.clone().or(named.model.clone()),
+            model: options.request.model.clone().or(named.model.clone()),
             named,
         })
     }
@@ -210,7 +211,12 @@ impl Team {
             .chosen
             .skill;
         let tier = catalogue.skill(&skill)?.tier;
-        let flag = options.runner.as_deref().map(choice::read).transpose()?;
+        let flag = options
+            .request
+            .runner
+            .as_deref()
+            .map(choice::read)
+            .transpose()?;
         let named = choice::choose(&runners.rules, flag.as_ref(), &skill, tier);
         let named = named.ok_or_else(|| {
             let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \
@@ -283,7 +289,7 @@ pub(super) fn team(
         }
         Ok(())
     })?;
-    if options.runner.is_none() {
+    if options.request.runner.is_none() {
         team.items.extend(ambience.chosen.iter().cloned());
     }
     Ok(team)
@@ -322,9 +328,9 @@ pub(crate) fn rehearse(
     ambience: &Ambience,
 ) -> Result<Rehearsed> {
     let mut context = Context::open(surroundings)?;
-    let planned = plan(&mut context, &options.selection)?;
+    let planned = plan(&mut context, &options.request)?;
     let team = team(&mut context, &planned, options, ambience)?;
-    if options.isolate {
+    if options.is_isolated() {
         Trees::require_startable(&context.workspace)?;
     }
     let waves = crate::run::waves(&planned);

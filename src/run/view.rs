@@ -131,7 +131,6 @@ impl RunRow {
         let is_blocked =
             |task: &&&TaskRun| task.outcome == Some(Outcome::Blocked) && !task.is_done();
         let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
-        let wave = option("selection").map(|selection| selection["wave"].clone());
         let until = record.completed_at.as_deref().unwrap_or(now);
         RunRow {
             title: title(&record, track).chars().take(TITLE_MAX).collect(),
@@ -144,7 +143,10 @@ impl RunRow {
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
             limit: option("jobs").and_then(Value::as_u64),
-            wave: wave.and_then(|wave| serde_json::from_value(wave).ok()),
+            wave: option("epic").zip(option("wave")).and_then(|(epic, wave)| {
+                let epic = epic.as_str()?.parse().ok()?;
+                Some((epic, usize::try_from(wave.as_u64()?).ok()?))
+            }),
             record,
         }
     }

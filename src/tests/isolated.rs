@@ -50,16 +50,14 @@ impl Listener for Removes<'_> {
 fn a_try_that_was_told_to_go_on_begins_in_no_other_worktree() {
     let workspace = repository();
     let options: Options = serde_json::from_value(json!({
-        "selection": {"tasks": ["T1"]},
+        "tasks": ["T1"],
         "runner": "command",
         "command": format!("sh {AGENT} lies"),
         "jobs": 1,
-        "runnerJobs": {},
-        "repairs": 1,
+        "repair": 1,
         "gateTimeLimit": 60,
         "lease": 600,
-        "isolate": true,
-        "failFast": false,
+        "isolate": "worktree",
         "passed": [],
     }))
     .unwrap();
