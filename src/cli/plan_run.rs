@@ -9,9 +9,8 @@ use super::Face;
 use super::live::{Live, describe_answer};
 use super::plan::{By, describe_source, first_line, read_goal};
 use super::screen::{Cell, Screen, Tone, count, dim, plain, status, strong};
-use crate::coordinator::plan::{
-    Carried, JOBS, Options, Passes, Refine, Stepped, carry_out, resume,
-};
+use crate::coordinator::plan::{Carried, Options, Stepped, carry_out, resume};
+use crate::coordinator::request::PlanRequest;
 use crate::error::Result;
 use crate::file::read_input;
 use crate::ops::plans;
@@ -49,7 +48,7 @@ pub(super) struct Arguments {
     resume: Option<String>,
 
     #[command(flatten)]
-    passes: Passes,
+    request: PlanRequest,
 
     /// Decide with this program whether the goal is reached: it reads the result of a pass as JSON
     /// and prints {"satisfied": true}; run without a shell
@@ -66,10 +65,9 @@ impl Arguments {
             what: Some(file),
             is_file: true,
             resume: None,
-            passes: Passes {
-                max_loops: None,
-                refine: Refine::Plan,
-                jobs: jobs.unwrap_or(JOBS),
+            request: PlanRequest {
+                jobs,
+                ..PlanRequest::default()
             },
             satisfied_by: None,
             by: By::default(),
@@ -99,7 +97,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let options = Options {
         goal: &goal,
-        passes: arguments.passes,
+        request: &arguments.request,
         planner: &*planner,
         replans: arguments.by.is_said(),
         policy: &*policy,

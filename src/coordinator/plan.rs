@@ -5,19 +5,18 @@
 mod course;
 mod pass;
 
-use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::coordinator::engine::record_owner;
+use crate::coordinator::request::PlanRequest;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Surroundings, plans};
-use crate::plan::message::max_loops;
-use crate::plan::{AsWritten, LOOPS_MAX, Planner, Policy};
+use crate::plan::{AsWritten, Planner, Policy};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::Store;
@@ -37,39 +36,12 @@ closed! {
     LastStep = "last-step",
 }
 
-// How a plan is gone over. A doc comment would become the help of the command.
-#[derive(Args, Clone, Copy)]
-pub(crate) struct Passes {
-    /// Maximum number of passes, up to 100, until the last step reports success; an invalid number
-    /// means 1
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes)]
-    pub(crate) max_loops: Option<u32>,
-
-    /// Scope of later passes: the whole plan (plan) or only the last step (last-step)
-    #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
-    pub(crate) refine: Refine,
-
-    /// Maximum number of steps at a time
-    #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) jobs: u16,
-}
-
 /// Maximum number of parallel steps by default.
-pub(crate) const JOBS: u16 = 4;
-
-fn parse_passes(wish: &str) -> std::result::Result<u32, String> {
-    let number: Option<f64> = wish.trim().parse().ok();
-    match number {
-        Some(number) if number > f64::from(LOOPS_MAX) => {
-            Err(format!("there are at most {LOOPS_MAX} passes"))
-        }
-        _ => Ok(max_loops(Some(wish))),
-    }
-}
+const JOBS: u16 = 4;
 
 pub(crate) struct Options<'a> {
     pub(crate) goal: &'a str,
-    pub(crate) passes: Passes,
+    pub(crate) request: &'a PlanRequest,
     pub(crate) planner: &'a dyn Planner,
     /// Whether it also makes the plans of further passes when a run resumes; else the plan that
     /// was made stays.
@@ -155,12 +127,12 @@ pub(crate) fn resume(
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
-    let (course, passes) = course::read_record(&events, &messages, options.passes);
+    let (course, request) = course::read_record(&events, &messages, options.request);
     let written = AsWritten(course.plan.clone());
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
         goal: &goal,
-        passes,
+        request: &request,
         planner: if is_written {
             &written
         } else {

@@ -9,6 +9,8 @@ use crate::config::seconds;
 use crate::coordinator::plan::Refine;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
+use crate::plan::LOOPS_MAX;
+use crate::plan::message::max_loops;
 
 /// Longest name of a program or a model, in characters.
 const NAME_MAX: usize = 200;
@@ -182,25 +184,50 @@ fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// A plan, or a goal, that is to be carried out; what is left out has its default.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(
+        description = "A plan, or a goal, that is to be carried out; what is left out has its default."
+    )
+)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct PlanRequest {
     /// The text of the plan, JSON or YAML.
+    #[arg(skip)]
     #[serde(skip_serializing)]
     pub(crate) text: Option<String>,
     /// A goal in place of a plan, in words: a plan is made of it by rule.
+    #[arg(skip)]
     #[serde(skip_serializing)]
     pub(crate) goal: Option<String>,
     /// Maximum number of passes over the plan until its last step reports success.
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes, help = PASSES)]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
     /// The part that later passes repeat.
+    #[arg(long, value_name = "PART", default_value = "plan", help = REFINE)]
     pub(crate) refine: Option<Refine>,
     /// Maximum number of steps at a time.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256))]
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 256)))]
     pub(crate) jobs: Option<u16>,
+}
+
+const PASSES: &str = "Maximum number of passes, up to 100, until the last step reports success; an invalid number means 1";
+const REFINE: &str =
+    "Scope of later passes: the whole plan (plan) or only the last step (last-step)";
+
+fn parse_passes(wish: &str) -> std::result::Result<u32, String> {
+    let number: Option<f64> = wish.trim().parse().ok();
+    match number {
+        Some(number) if number > f64::from(LOOPS_MAX) => {
+            Err(format!("there are at most {LOOPS_MAX} passes"))
+        }
+        _ => Ok(max_loops(Some(wish))),
+    }
 }
 
 impl PlanRequest {

@@ -28,6 +28,14 @@ pub(crate) use step::{Counts, StepState, TaskRun};
 /// Free fields beside those that all have.
 pub(crate) type Detail = Map<String, Value>;
 
+/// Returns the fields of a JSON object.
+pub(crate) fn detail(fields: Value) -> Detail {
+    match fields {
+        Value::Object(detail) => detail,
+        _ => Detail::new(),
+    }
+}
+
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

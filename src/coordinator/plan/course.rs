@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Passes, Refine, Stepped};
+use super::{Refine, Stepped};
+use crate::coordinator::request::PlanRequest;
 use crate::plan::message::aggregate;
 use crate::plan::{Plan, read};
 use crate::run::StepState;
@@ -68,19 +69,19 @@ impl Stepped {
     }
 }
 
-/// Reads a record: the last pass, and how its plan is gone over; a maximum in `passes` goes before that of the
+/// Reads a record: the last pass, and how its plan is gone over; a maximum in `request` goes before that of the
 /// record. Steps that the record does not show, or not usably, are done again.
 pub(super) fn read_record(
     events: &[Event],
     messages: &[Message],
-    passes: Passes,
-) -> (Course, Passes) {
+    request: &PlanRequest,
+) -> (Course, PlanRequest) {
     let mut course = Course::default();
-    let mut recorded = passes;
+    let mut recorded = request.clone();
     for event in events {
         match event.kind.as_str() {
             "plan" => {
-                recorded = passes;
+                recorded.clone_from(request);
                 course.read_pass(&event.detail, &mut recorded);
             }
             "agentComplete" => course.read_answer(&event.detail, messages),
@@ -95,7 +96,7 @@ fn word<'a>(detail: &'a Detail, name: &str) -> Option<&'a str> {
 }
 
 impl Course {
-    fn read_pass(&mut self, detail: &Detail, passes: &mut Passes) {
+    fn read_pass(&mut self, detail: &Detail, request: &mut PlanRequest) {
         let plan = detail.get("plan").map(ToString::to_string);
         let (plan, faults) = read(plan.unwrap_or_default().as_bytes());
         if !faults.is_empty() {
@@ -103,9 +104,9 @@ impl Course {
             return;
         }
         let number = |name: &str| u32::try_from(detail.get(name)?.as_u64()?).ok();
-        passes.max_loops = passes.max_loops.or(number("maxLoops"));
+        request.max_loops = request.max_loops.or(number("maxLoops"));
         let refine = word(detail, "refine").and_then(|word| word.parse().ok());
-        passes.refine = refine.unwrap_or(passes.refine);
+        request.refine = refine.or(request.refine);
         match self.steps.last_mut() {
             // The others keep what they said in an earlier pass.
             Some(last) if refine == Some(Refine::LastStep) => last.status = StepState::Waiting,

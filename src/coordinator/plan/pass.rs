@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, Carried, Course, Options, Refine, Stepped, explain, own};
+use super::{COORDINATOR, Carried, Course, JOBS, Options, Refine, Stepped, explain, own};
 use crate::agent::Agent;
 use crate::coordinator::messages::{self, Messages};
 use crate::coordinator::scheduler::Event;
@@ -145,7 +145,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
     /// Has the last step, or all steps of a new plan, done in the pass that begins.
     fn replan(&mut self, agents: &[Agent]) -> Result<()> {
         let (options, course) = (self.options, &mut self.course);
-        if self.previous.is_some() && options.passes.refine == Refine::LastStep {
+        if self.previous.is_some() && options.request.refine == Some(Refine::LastStep) {
             let last = course.steps.last_mut();
             last.into_iter()
                 .for_each(|last| last.status = StepState::Waiting);
@@ -168,7 +168,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
     }
 
     fn most(&self) -> u32 {
-        let asked_for = self.options.passes.max_loops;
+        let asked_for = self.options.request.max_loops;
         asked_for.unwrap_or(self.course.plan.loops())
     }
 
@@ -184,7 +184,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         let steps: Vec<_> = steps.collect();
         let fields = json!({
             "pass": self.course.passes, "steps": steps, "plan": plan, "maxLoops": self.most(),
-            "refine": self.options.passes.refine, "previous": self.previous,
+            "refine": self.options.request.refine.unwrap_or(Refine::Plan), "previous": self.previous,
         });
         self.recording.note(|notes| notes.event("plan", fields))
     }
@@ -215,7 +215,8 @@ impl<'a, 'r> PlanRun<'a, 'r> {
                 return Err(nobody(step, agent));
             }
         }
-        let mut scheduler = messages::schedule(needs(plan), self.options.passes.jobs.into());
+        let jobs = self.options.request.jobs.unwrap_or(JOBS);
+        let mut scheduler = messages::schedule(needs(plan), jobs.into());
         for (at, step) in self.course.steps.iter().enumerate() {
             if step.status == StepState::Done {
                 scheduler.note_done(at);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::{journal, no_run};
-use crate::run::{Action, Detail, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step};
+use crate::run::{Action, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step, detail};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
@@ -105,13 +105,6 @@ impl Record {
             .last_message_at
             .clone_from(&conversation.updated_at);
         transaction.put_conversation(&conversation)
-    }
-}
-
-fn detail(fields: Value) -> Detail {
-    match fields {
-        Value::Object(detail) => detail,
-        _ => Detail::new(),
     }
 }
 

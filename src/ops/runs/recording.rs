@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::{
-    Detail, Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage,
+    Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage, detail,
 };
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
@@ -177,11 +177,7 @@ impl<'a> Recording<'a> {
 
 impl Notes<'_> {
     pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
-        let detail = match fields {
-            Value::Object(detail) => detail,
-            _ => Detail::new(),
-        };
-        self.journal.add(self.transaction, kind, detail)
+        self.journal.add(self.transaction, kind, detail(fields))
     }
 
     /// Adds a message; returns its id.

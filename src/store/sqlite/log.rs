@@ -82,17 +82,13 @@ impl Log for SqliteTransaction<'_> {
             ":task": task, ":since": filter.since, ":before": before,
         };
         let limit = filter.limit.map_or(-1, i64::from);
-        let sql = format!(
+        let numbers = format!(
             "SELECT o.number FROM {from} AND {FITTING} ORDER BY o.number DESC LIMIT {limit}"
         );
-        let numbers = self.all(&sql, fitting, |row| row.get::<_, i64>(0))?;
+        let sql = format!("{OPERATION} WHERE number IN ({numbers}) ORDER BY number DESC");
+        let operations = self.all(&sql, fitting, read_operation)?;
         let sql = format!("SELECT count(*) FROM {from} AND {FITTING}");
-        let total = self.count(&sql, fitting)?;
-        let (mut operations, by_number) = (Vec::new(), format!("{OPERATION} WHERE number = ?1"));
-        for number in numbers {
-            operations.extend(self.all(&by_number, [number], read_operation)?);
-        }
-        Ok((operations, total))
+        Ok((operations, self.count(&sql, fitting)?))
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
