@@ -62,16 +62,15 @@ pub(crate) fn timestamp(moment: DateTime<Utc>) -> String {
 
 /// Returns whether `text` is a real calendar date written `YYYY-MM-DD`.
 pub(crate) fn is_date(text: &str) -> bool {
-    let shape = |(index, byte): (usize, u8)| match index {
-        4 | 7 => byte == b'-',
-        _ => byte.is_ascii_digit(),
-    };
-    let shaped = text.len() == 10 && text.bytes().enumerate().all(shape);
     // Asked for each line of a manifest, so not left to the general parser of formats.
-    let number = |digits: &str| digits.parse().unwrap_or(0);
-    let real =
-        |year| NaiveDate::from_ymd_opt(year, number(&text[5..7]), number(&text[8..])).is_some();
-    shaped && text[..4].parse().is_ok_and(real)
+    let [a, b, c, d, b'-', e, f, b'-', g, h] = *text.as_bytes() else {
+        return false;
+    };
+    let digits = [a, b, c, d, e, f, g, h].map(|byte| u32::from(byte.wrapping_sub(b'0')));
+    let number = |digits: &[u32]| digits.iter().fold(0, |number, digit| 10 * number + digit);
+    let [year, month, day] = [&digits[..4], &digits[4..6], &digits[6..]].map(number);
+    let date = i32::try_from(year).map(|year| NaiveDate::from_ymd_opt(year, month, day));
+    digits.iter().all(|digit| *digit < 10) && date.is_ok_and(|date| date.is_some())
 }
 
 /// Returns whether `text` is a date or an RFC 3339 time.
@@ -84,7 +83,12 @@ pub(crate) fn parse_moment(text: &str) -> Option<String> {
     if is_date(text) {
         return Some(format!("{text}T00:00:00.000Z"));
     }
-    moment(text).map(timestamp)
+    // A text that cleo wrote is not written again.
+    let is_ours = text.len() == 24 && text.as_bytes()[10] == b'T' && text.ends_with('Z');
+    match moment(text)? {
+        _ if is_ours => Some(text.to_string()),
+        moment => Some(timestamp(moment)),
+    }
 }
 
 /// Parses a past time: a date, a time, or an age such as `90m`, `12h`, `30d` or `2w` before `now`. Returns

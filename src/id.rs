@@ -25,6 +25,13 @@ macro_rules! numbered_id {
             type Err = String;
 
             fn from_str(text: &str) -> Result<$name, String> {
+                // Files are full of ids, nearly all as plain as this.
+                if let [letter, digits @ ..] = text.as_bytes()
+                    && matches!(char::from(*letter), $upper | $lower)
+                    && let Some(number) = $crate::id::read_digits(digits)
+                {
+                    return Ok($name(number));
+                }
                 let digits = text.trim().strip_prefix([$upper, $lower]).unwrap_or("");
                 let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
                 match digits.parse::<u32>() {
@@ -64,6 +71,15 @@ macro_rules! numbered_id {
     };
 }
 pub(crate) use numbered_id;
+
+/// Reads a number from 1 that has up to nine digits.
+pub(crate) fn read_digits(digits: &[u8]) -> Option<u32> {
+    let is_short = digits.len() < 10 && digits.iter().all(u8::is_ascii_digit);
+    let add = |number, digit: &u8| 10 * number + u32::from(digit - b'0');
+    is_short
+        .then(|| digits.iter().fold(0, add))
+        .filter(|number| *number > 0)
+}
 
 /// Writes an id into `room` without the machinery of formats: long answers are full of them.
 pub(crate) fn spell(letter: char, mut number: u32, room: &mut [u8; 11]) -> &str {
@@ -176,7 +192,8 @@ pub(crate) fn parse_uid(text: &str) -> Option<String> {
 
 /// Returns whether a text is a uid in its one form: 128 bits in the digits of a ULID.
 pub(crate) fn is_uid(text: &str) -> bool {
-    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z') && !b"ILOU".contains(&byte);
+    let is_unused = |byte: u8| matches!(byte, b'I' | b'L' | b'O' | b'U');
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z') && !is_unused(byte);
     text.len() == 26 && text.as_bytes()[0] <= b'7' && text.bytes().all(is_digit)
 }
 

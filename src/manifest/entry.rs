@@ -140,16 +140,6 @@ pub(super) fn followup(text: &str) -> Option<Followup> {
 
 /// Reads a task id without blanks around it.
 pub(super) fn task(text: &str) -> Option<TaskId> {
-    // Asked several times for each line of a manifest; nearly all ids are as plain as this.
-    if let [b'T' | b't', digits @ ..] = text.as_bytes()
-        && (1..=9).contains(&digits.len())
-        && digits.iter().all(u8::is_ascii_digit)
-    {
-        let number = digits
-            .iter()
-            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-        return (number > 0).then_some(TaskId(number));
-    }
     let bare = text.starts_with(['T', 't']) && !text.ends_with(char::is_whitespace);
     bare.then(|| text.parse().ok()).flatten()
 }

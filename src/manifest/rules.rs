@@ -4,6 +4,7 @@ use std::path::{Component, Path};
 
 use super::entry::{Fault, Status, followup, task};
 use crate::clock;
+use crate::task::rules::can_hold_control;
 
 /// Longest line of the manifest, in bytes, without its end.
 pub(crate) const LINE_MAX: usize = 1 << 20;
@@ -126,11 +127,7 @@ fn check_text(text: &str, allowed: &[char], message: &str) -> Option<String> {
 }
 
 fn has_control(text: &str, allowed: &[char]) -> bool {
-    // Looks at all bytes without a branch, which is many times faster than one by one.
-    let suspect =
-        |byte: u8| u8::from(byte < 0x20) | u8::from(byte == 0x7f) | u8::from(byte == 0xc2);
-    let foreign = |c: char| c.is_control() && !allowed.contains(&c);
-    text.bytes().fold(0, |found, byte| found | suspect(byte)) != 0 && text.contains(foreign)
+    can_hold_control(text) && text.contains(|c: char| c.is_control() && !allowed.contains(&c))
 }
 
 /// Quotes a text for a message: cut, and without what could steer a terminal.

@@ -70,10 +70,14 @@ fn is_foreign(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\r' | '\t')
 }
 
-/// Looks at bytes only, because whole files come here: the first of U+0080 to U+009F is 0xC2.
-fn can_hold_control(text: &str) -> bool {
-    text.bytes()
-        .any(|byte| byte < 0x20 || matches!(byte, 0x7f | 0xc2))
+/// Looks at eight bytes at once, because whole files come here: returns true unless all are between 0x20 and 0x7E.
+pub(crate) fn can_hold_control(text: &str) -> bool {
+    let (words, rest) = text.as_bytes().as_chunks();
+    let is_suspect = |word: &[u8; 8]| {
+        let [word, each] = [*word, [1; 8]].map(u64::from_ne_bytes);
+        (word.wrapping_sub(0x20 * each) | word.wrapping_add(each)) & (0x80 * each) != 0
+    };
+    words.iter().any(is_suspect) || rest.iter().any(|byte| !matches!(byte, b' '..=b'~'))
 }
 
 /// Checks a text of several lines: tabs and line ends are its only control characters.

@@ -7,7 +7,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque, hash_map};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -81,11 +81,13 @@ fn scan_lines(
 
 fn first<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {
     let id = draft.id().unwrap_or_default();
-    if let Some(first) = seen.get(id) {
-        return Line::Faulty(duplicate(number, id, *first));
+    match seen.entry(id.to_string()) {
+        hash_map::Entry::Occupied(first) => Line::Faulty(duplicate(number, id, *first.get())),
+        hash_map::Entry::Vacant(free) => {
+            free.insert(number);
+            Line::Entry(number, draft)
+        }
     }
-    seen.insert(id.to_string(), number);
-    Line::Entry(number, draft)
 }
 
 /// Returns the fault of an entry whose id an earlier one has.

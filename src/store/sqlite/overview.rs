@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::columns::{json, read_id, to_unsigned, word};
+use super::columns::{read_id, to_unsigned, word};
 use super::graph::BELOW;
 use super::{SqliteTransaction, list};
 use crate::error::Result;
@@ -18,10 +18,18 @@ const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 
 impl Overview for SqliteTransaction<'_> {
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
-        let ids: Vec<u32> = ids.iter().map(|id| id.0).collect();
-        let sql = "SELECT value FROM json_each(?1) WHERE value NOT IN (SELECT number FROM tasks)";
-        let missing = self.all(sql, [json(&ids)], read_id)?;
-        Ok(missing.into_iter().collect())
+        let (ids, mut missing) = (Vec::from_iter(ids), BTreeSet::new());
+        let sql = "SELECT number FROM tasks WHERE number BETWEEN ?1 AND ?2";
+        // Most ids are consecutive.
+        for run in ids.chunk_by(|one, next| one.0 + 1 == next.0) {
+            let there = self.all(sql, (run[0].0, run[run.len() - 1].0), read_id)?;
+            missing.extend(
+                run.iter()
+                    .copied()
+                    .filter(|id| there.binary_search(id).is_err()),
+            );
+        }
+        Ok(missing)
     }
 
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
