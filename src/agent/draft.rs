@@ -49,8 +49,8 @@ pub(crate) fn words<'de, D: Deserializer<'de>>(
         expecting = "it must be a list of words, or words with commas between them"
     )]
     enum Words {
-        Line(String),
         List(Vec<String>),
+        Line(String),
     }
     Ok(match Option::<Words>::deserialize(from)? {
         None => None,

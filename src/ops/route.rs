@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::{Surroundings, agents};
@@ -104,7 +105,7 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
         ..error.fix(&look)
     })?;
     let mut agents: Vec<Agent> = Vec::with_capacity(values.len());
-    let mut numbers = HashMap::new();
+    let mut numbers: HashMap<String, usize, RandomState> = HashMap::default();
     for (number, mut value) in (1_usize..).zip(values) {
         let refuse = |what: String| {
             let message = format!("{name}: agent {number}{what}");

@@ -34,10 +34,12 @@ pub(super) enum Tag<'a> {
 impl<'a> Tag<'a> {
     pub(super) fn parse(normalized: &'a str) -> Tag<'a> {
         let whole = normalized.trim();
-        let words: Vec<&str> = terms(whole).map(|term| term.text).collect();
-        match words[..] {
-            [word] if word == whole && counts(word) => Tag::Word(word),
-            [_, _, ..] => Tag::Phrase(words),
+        let mut words = terms(whole).map(|term| term.text);
+        match (words.next(), words.next()) {
+            (Some(word), None) if word == whole && counts(word) => Tag::Word(word),
+            (Some(first), Some(second)) => {
+                Tag::Phrase([first, second].into_iter().chain(words).collect())
+            }
             _ => Tag::Literal,
         }
     }
@@ -110,7 +112,7 @@ impl Index {
     }
 
     fn add_words(&mut self, place: usize, agent: &Agent) -> Vec<usize> {
-        let mut numbers = Vec::new();
+        let mut numbers = Vec::with_capacity(32);
         for text in [&agent.objective, &agent.name, &agent.description] {
             self.add_text(&normalize(text), &mut numbers);
         }
