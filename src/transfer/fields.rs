@@ -1,5 +1,6 @@
 //! The fields of one JSON object, which readers take one by one. The rest is kept unchanged.
 
+use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
@@ -36,7 +37,8 @@ impl Fields {
 
     /// Takes a field as it is; null is none.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
-        self.left.remove(name).filter(|value| !value.is_null())
+        let value = self.left.get_mut(name).map(Value::take);
+        value.filter(|value| !value.is_null())
     }
 
     /// Takes the fields that `take` accepts.
@@ -88,8 +90,8 @@ impl Fields {
         read: impl Fn(&Value) -> Option<T>,
     ) -> Vec<T> {
         let found = self.items(name, read);
-        let odd = self.left.get(name).map(Value::as_array);
-        match odd {
+        let odd = self.left.get(name).filter(|value| !value.is_null());
+        match odd.map(Value::as_array) {
             None => {}
             Some(None) => self.faults.push(format!("{name} is not a list")),
             Some(Some(odd)) => {
@@ -173,9 +175,8 @@ impl Fields {
 
     /// Returns the remaining fields, without empty values.
     pub(super) fn rest(self) -> Map<String, Value> {
-        let mut left = self.left;
-        left.retain(|_, value| !value.is_null());
-        left
+        let left = self.left.into_iter();
+        left.filter(|(_, value)| !value.is_null()).collect()
     }
 }
 
@@ -200,7 +201,9 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
 /// Removes duplicates and empty texts.
 pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
     let kept = lines.into_iter().filter(|line| !line.is_empty());
-    kept.collect::<IndexSet<String>>().into_iter().collect()
+    kept.collect::<IndexSet<String, RandomState>>()
+        .into_iter()
+        .collect()
 }
 
 /// Makes a note; an empty text makes none.

@@ -28,7 +28,13 @@ pub(super) fn strip_mark(bytes: &[u8]) -> &[u8] {
 
 /// Splits a file into its lines, with their numbers.
 pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    (1..).zip(strip_mark(bytes).split(|byte| *byte == b'\n'))
+    let mut rest = Some(strip_mark(bytes));
+    (1..).zip(std::iter::from_fn(move || {
+        let line = rest?;
+        let end = memchr::memchr(b'\n', line);
+        rest = end.map(|end| &line[end + 1..]);
+        Some(&line[..end.unwrap_or(line.len())])
+    }))
 }
 
 /// Reads JSON objects with their line numbers. Anything else is a fault.

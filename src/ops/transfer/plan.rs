@@ -47,7 +47,7 @@ pub(super) struct Entry {
     /// The id in the file, by which a later import finds the task.
     origin: String,
     /// The task before the import. The record has the task after it.
-    pub(super) before: Option<Task>,
+    pub(super) before: Option<Box<Task>>,
     /// It was changed here later than in the file, and stays unchanged.
     pub(super) is_newer_here: bool,
     /// A part of the later version was refused.
@@ -176,7 +176,7 @@ impl Plan {
     /// Refuses a version from the future: no later change could ever replace it.
     fn limit_date(&mut self, at: usize, now: &str) {
         let changed = &self.entries[at].record.task.updated_at;
-        if between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
+        if now < changed.as_str() && between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
             let message = format!("its last change {changed} is in the future; it counts as now");
             self.fault(at, message);
             self.entries[at].record.task.updated_at = now.to_string();
@@ -197,7 +197,7 @@ impl Plan {
             if let Some(id) = known {
                 let before = require(tasks, id)?;
                 (task.id, task.uid) = (id, before.uid.clone());
-                entry.before = Some(before);
+                entry.before = Some(Box::new(before));
                 self.places.insert(id, at);
                 continue;
             }

@@ -94,7 +94,8 @@ impl Plan {
             task.status != before.status
                 || (&task.acceptance, &task.files) != (&before.acceptance, &before.files)
         };
-        let Some(before) = entry.before.clone().filter(is_changed) else {
+        let before = entry.before.as_deref().filter(|before| is_changed(before));
+        let Some(before) = before.cloned() else {
             return Ok(());
         };
         let is_later = task.updated_at > before.updated_at;
