@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::Written;
@@ -16,7 +18,7 @@ use crate::coordinator::plan::Carried;
 use crate::ops::api;
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
-use crate::ops::operation::Describe;
+use crate::ops::operation::{Describe, Described, Operation, Visitor};
 use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::{agents, executions};
@@ -85,17 +87,28 @@ fn replies() -> Vec<Reply> {
         one::<usage::Version>("version"),
         one::<Why>("why").or::<work::runs::why::RunWhy>(),
     ];
+    let mut rows = Rows(Vec::new());
+    api::visit_all(&mut rows);
     let mut root = tree::whole();
     root.build();
     leaves(&root, "", &mut |name| {
         let is_said = replies.iter().any(|reply| reply.command == name);
-        let row = api::ALL.iter().find(|row| row.facts().name == name);
-        replies.extend(row.filter(|_| !is_said).map(|row| Reply {
-            command: row.facts().name,
-            results: vec![row.reply()],
-        }));
+        let row = rows.0.iter().position(|row| row.command == name);
+        replies.extend(row.filter(|_| !is_said).map(|at| rows.0.remove(at)));
     });
     replies
+}
+
+/// The replies of operations.
+struct Rows(Vec<Reply>);
+
+impl Visitor for Rows {
+    fn visit<Request: DeserializeOwned + Described, Response: Serialize + Described>(
+        &mut self,
+        operation: &'static Operation<Request, Response>,
+    ) {
+        self.0.push(one::<Response>(operation.facts.name));
+    }
 }
 
 /// Commands that print something else than a reply.

@@ -2,6 +2,8 @@
 
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -13,17 +15,55 @@ use super::work::act_as;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::digest;
 use crate::ops::api;
-use crate::ops::operation::{Facts, Frame, Row};
+use crate::ops::operation::{Described, Facts, Frame, Operation, Run, Visitor};
 use crate::ops::{Context, Notes};
 use crate::strict::{self, Input};
 
 pub(super) fn routes() -> Vec<Route> {
-    let rows = api::ALL.iter();
-    rows.map(|row| Route::for_operation(*row)).collect()
+    let mut routes = Vec::new();
+    api::visit_all(&mut routes);
+    routes
 }
 
-pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
-    let facts = row.facts();
+impl Visitor for Vec<Route> {
+    fn visit<Request: DeserializeOwned + Described, Reply: Serialize + Described>(
+        &mut self,
+        operation: &'static Operation<Request, Reply>,
+    ) {
+        self.push(Route::for_operation(operation, |call| {
+            answer(call, &operation.facts, &|context, input| {
+                run(operation, context, input)
+            })
+        }));
+    }
+}
+
+/// Runs an operation and returns its reply as JSON.
+fn run<Request: DeserializeOwned, Reply: Serialize>(
+    operation: &Operation<Request, Reply>,
+    context: &mut Context,
+    input: Input,
+) -> Result<Vec<u8>> {
+    let request = input.read().map_err(|fault| {
+        let field = fault.path.split(['.', '[']).next().unwrap_or_default();
+        let error = Error::new(Code::InputInvalid, fault.to_string());
+        match field {
+            "" => error,
+            field => error.in_field(field.to_string()),
+        }
+    })?;
+    let reply = match operation.run {
+        Run::Inside(run) => run(context, request),
+        Run::Anywhere(run) => run(&context.surroundings, &mut context.notes, request),
+    }?;
+    json(&reply)
+}
+
+fn answer(
+    call: &Call,
+    facts: &Facts,
+    run: &dyn Fn(&mut Context, Input) -> Result<Vec<u8>>,
+) -> Result<Answer> {
     let mut input = gather(call, facts)?;
     let agent = match facts.has_agent {
         true => take_agent(&mut input)?,
@@ -42,7 +82,7 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
         let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
         return Ok(same.header(ETAG, version));
     }
-    let reply = row.answer(context, input)?;
+    let reply = run(context, input)?;
     let notes = std::mem::take(&mut context.notes);
     let is_framed = facts.frame != Frame::Ours;
     let reply = with_notes(reply, &notes, facts)?;

@@ -29,8 +29,7 @@ use super::assigned;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::guard::{self, Caller, Pass};
-use super::operations;
-use super::route::{self, Route, Work};
+use super::route::{self, Respond, Route, Work};
 use super::server::Server;
 use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;
@@ -80,14 +79,22 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     router.layer(from_fn_with_state(Arc::clone(server), respond))
 }
 
-/// Answers a request, and adds security headers that the reply does not set itself.
+/// Checks a request, passes it on with its caller, and adds security headers that the reply does
+/// not set itself.
 async fn respond(
     State(server): State<Arc<Server>>,
     Extension(peer): Extension<IpAddr>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response<Body> {
-    let mut response = admit(&server, peer, request, next).await;
+    let mut response = match check(&server, peer, &request) {
+        Ok(_) if guard::head(&request) > guard::HEAD_MAX => refuse_head(&request).response(),
+        Ok(caller) => {
+            request.extensions_mut().insert(Admitted(caller));
+            next.run(request).await
+        }
+        Err(error) => refuse(&error, &request).response(),
+    };
     let policy = "default-src 'none'; frame-ancestors 'none'";
     for (name, value) in [
         (CACHE_CONTROL, "no-store"),
@@ -131,25 +138,6 @@ fn cors(origins: &[String]) -> Option<CorsLayer> {
 fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
     let named = headers.get("cleo-fault");
     assert!(named.is_none_or(|named| named != place), "injected fault");
-}
-
-/// Checks a request, and passes it on with its caller.
-async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) -> Response<Body> {
-    let caller = match check(server, peer, &request) {
-        Ok(caller) => caller,
-        Err(error) => return refuse(&error, &request).response(),
-    };
-    if guard::head(&request) > guard::HEAD_MAX {
-        let message = format!(
-            "the head of the request is larger than {} bytes",
-            guard::HEAD_MAX
-        );
-        let answer = refuse(&Error::new(Code::InputInvalid, message), &request);
-        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-        return answer.under(status).response();
-    }
-    request.extensions_mut().insert(Admitted(caller));
-    next.run(request).await
 }
 
 fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Caller>> {
@@ -238,17 +226,7 @@ async fn answer_request(
     match &route.work {
         Work::Quick(respond) => respond(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(respond) => work_on(route, *respond, call, permit).await,
-        Work::Operation(row) => {
-            let row = *row;
-            work_on(
-                route,
-                move |call| operations::answer(call, row),
-                call,
-                permit,
-            )
-            .await
-        }
+        Work::Slow(respond) => work_on(route, respond, call, permit).await,
     }
 }
 
@@ -256,7 +234,7 @@ async fn answer_request(
 /// begun continues without a reader.
 async fn work_on(
     route: &'static Route,
-    respond: impl FnOnce(&Call) -> Result<Answer> + Send + 'static,
+    respond: &'static Respond,
     call: Call,
     permit: OwnedSemaphorePermit,
 ) -> Result<Answer> {
@@ -329,6 +307,15 @@ async fn read(body: Body, most: usize) -> Result<Bytes> {
 fn too_large(most: usize) -> Error {
     let message = format!("the body of the request is larger than {most} bytes");
     Error::new(Code::BodyTooLarge, message)
+}
+
+fn refuse_head(request: &Request) -> Answer {
+    let message = format!(
+        "the head of the request is larger than {} bytes",
+        guard::HEAD_MAX
+    );
+    let answer = refuse(&Error::new(Code::InputInvalid, message), request);
+    answer.under(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
 }
 
 fn refuse(error: &Error, request: &Request) -> Answer {

@@ -27,11 +27,13 @@ use super::{
 use crate::error::Result;
 #[cfg(feature = "schemas")]
 use crate::ops::operation::Describe;
-use crate::ops::operation::{Described, Frame, Row};
+#[cfg(all(test, feature = "schemas"))]
+use crate::ops::operation::Facts;
+use crate::ops::operation::{Described, Frame, Operation};
 use crate::ops::tokens::Scope;
 
 /// A function that answers a call.
-pub(super) type Respond = fn(&Call) -> Result<Answer>;
+pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
 
 pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
@@ -42,8 +44,6 @@ pub(super) enum Work {
     Quick(Respond),
     /// Async, because it only waits.
     Waiting(fn(Call) -> Promise),
-    /// An operation of the table, on a blocking thread.
-    Operation(&'static dyn Row),
 }
 
 /// Description of an endpoint.
@@ -58,6 +58,18 @@ pub(super) struct Description {
     pub(super) answers: Vec<(u16, Option<Describe>, &'static str)>,
     /// Statuses of errors, besides those common to all endpoints of this kind.
     pub(super) refusals: Vec<u16>,
+    /// The operation of the table.
+    #[cfg(test)]
+    pub(super) row: Option<Row>,
+}
+
+/// An operation without its types.
+#[cfg(all(test, feature = "schemas"))]
+pub(super) struct Row {
+    pub(super) facts: &'static Facts,
+    pub(super) request_name: std::borrow::Cow<'static, str>,
+    pub(super) request: Describe,
+    pub(super) reply: Describe,
 }
 
 pub(super) struct Route {
@@ -79,12 +91,15 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub(super) fn for_operation(row: &'static dyn Row) -> Route {
-        let facts = row.facts();
+    pub(super) fn for_operation<Request: Described, Reply: Described>(
+        operation: &'static Operation<Request, Reply>,
+        answer: impl Fn(&Call) -> Result<Answer> + Send + Sync + 'static,
+    ) -> Route {
+        let facts = &operation.facts;
         let (method, path) = facts.address.split_once(' ').unwrap_or_default();
         let method = Method::from_bytes(method.as_bytes()).unwrap_or_default();
         let tag = path.trim_start_matches("/api/").split('/').next();
-        let mut route = Route::new(method, path, Work::Operation(row));
+        let mut route = Route::new(method, path, Work::Slow(Box::new(answer)));
         route.takes_query = !operations::has_body(&route.method);
         if facts.asks {
             route.asks = |_| true;
@@ -93,10 +108,17 @@ impl Route {
         {
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
-            route.description.body = has_body.then(|| row.request().1);
+            route.description.body = has_body.then_some(Request::json_schema as Describe);
             if facts.is_versioned {
                 route.description.answers.push((304, None, ""));
             }
+            #[cfg(test)]
+            (route.description.row = Some(Row {
+                facts,
+                request_name: Request::schema_name(),
+                request: Request::json_schema,
+                reply: |generator| generator.subschema_for::<Reply>(),
+            }));
         }
         if facts.frame != Frame::Ours {
             route.shape = Shape::Success;
@@ -107,16 +129,16 @@ impl Route {
             .scope(facts.scope)
     }
 
-    pub(super) fn get(path: &'static str, respond: Respond) -> Route {
-        Route::new(Method::GET, path, Work::Slow(respond)).scope(Scope::Read)
+    pub(super) fn get(path: &'static str, respond: fn(&Call) -> Result<Answer>) -> Route {
+        Route::new(Method::GET, path, Work::Slow(Box::new(respond))).scope(Scope::Read)
     }
 
-    pub(super) fn post(path: &'static str, respond: Respond) -> Route {
-        Route::new(Method::POST, path, Work::Slow(respond))
+    pub(super) fn post(path: &'static str, respond: fn(&Call) -> Result<Answer>) -> Route {
+        Route::new(Method::POST, path, Work::Slow(Box::new(respond)))
     }
 
-    pub(super) fn delete(path: &'static str, respond: Respond) -> Route {
-        Route::new(Method::DELETE, path, Work::Slow(respond))
+    pub(super) fn delete(path: &'static str, respond: fn(&Call) -> Result<Answer>) -> Route {
+        Route::new(Method::DELETE, path, Work::Slow(Box::new(respond)))
     }
 
     /// Makes an endpoint whose handler only waits.
@@ -230,17 +252,6 @@ impl Route {
         #[cfg(feature = "schemas")]
         self.description.refusals.push(status);
         self
-    }
-}
-
-#[cfg(all(test, feature = "schemas"))]
-impl Route {
-    /// Returns the operation that it answers with.
-    pub(super) fn row(&self) -> Option<&'static dyn Row> {
-        match self.work {
-            Work::Operation(row) => Some(row),
-            _ => None,
-        }
     }
 }
 

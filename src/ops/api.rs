@@ -2,7 +2,7 @@
 //! calls a row with its arguments; HTTP answers at its address.
 
 use super::operation::Run::{Anywhere, Inside};
-use super::operation::{Frame, Nothing, Operation, Row};
+use super::operation::{Frame, Nothing, Operation, Visitor};
 use super::orchestrator::{self, Sources};
 use super::tokens::Scope;
 use super::work::runs::{self, listing, pages};
@@ -38,7 +38,9 @@ macro_rules! operations {
         $(pub(crate) static $row: Operation<$request, $reply> =
             Operation::new($name, Scope::$scope, $address, $about, run!($($place)? $run))$(.$option($($value),*))*;)+
 
-        pub(crate) static ALL: &[&dyn Row] = &[$(&$row),+];
+        pub(crate) fn visit_all(visitor: &mut impl Visitor) {
+            $(visitor.visit(&$row);)+
+        }
     };
 }
 

@@ -4,8 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Context, Notes, Scope, Surroundings};
-use crate::error::{Code, Error, Result};
-use crate::strict::Input;
+use crate::error::Result;
 
 /// A type with a schema, which only the feature `schemas` asks for.
 #[cfg(feature = "schemas")]
@@ -151,55 +150,13 @@ impl<Request, Reply> Operation<Request, Reply> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// An operation whose types are erased.
-pub(crate) trait Row: Sync {
-    fn facts(&self) -> &Facts;
-
-    /// Runs the operation and returns its reply as JSON.
-    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>>;
-
-    #[cfg(feature = "schemas")]
-    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe);
-
-    #[cfg(all(test, feature = "schemas"))]
-    fn reply(&self) -> Describe;
-}
-
 #[cfg(feature = "schemas")]
 pub(crate) type Describe = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
 
-impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
-    for Operation<Request, Reply>
-{
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>> {
-        let request = input.read().map_err(|fault| {
-            let field = fault.path.split(['.', '[']).next().unwrap_or_default();
-            let error = Error::new(Code::InputInvalid, fault.to_string());
-            match field {
-                "" => error,
-                field => error.in_field(field.to_string()),
-            }
-        })?;
-        let reply = match self.run {
-            Run::Inside(run) => run(context, request),
-            Run::Anywhere(run) => run(&context.surroundings, &mut context.notes, request),
-        }?;
-        serde_json::to_vec(&reply).map_err(|cause| {
-            Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
-        })
-    }
-
-    #[cfg(feature = "schemas")]
-    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe) {
-        (Request::schema_name(), Request::json_schema)
-    }
-
-    #[cfg(all(test, feature = "schemas"))]
-    fn reply(&self) -> Describe {
-        |generator| generator.subschema_for::<Reply>()
-    }
+/// Gets each operation of the table with its types.
+pub(crate) trait Visitor {
+    fn visit<Request: DeserializeOwned + Described, Reply: Serialize + Described>(
+        &mut self,
+        operation: &'static Operation<Request, Reply>,
+    );
 }

@@ -3,13 +3,15 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::ops::operation::Row;
+use crate::ops::operation::{Operation, Run};
 use crate::ops::{Context, Surroundings};
-use crate::strict::Input;
+use crate::strict;
 use crate::workspace::Workspace;
 
 /// The program, which cargo builds beside the tests.
@@ -54,16 +56,17 @@ mod watching;
 mod workers;
 
 /// Has an operation of the table answer a request.
-fn answer(context: &mut Context, row: &dyn Row, request: Value) -> Result<Value> {
-    let body = request.as_object().cloned().unwrap_or_default();
-    let reply = row.answer(
-        context,
-        Input {
-            texts: Vec::new(),
-            body,
-        },
-    )?;
-    Ok(serde_json::from_slice(&reply).unwrap())
+fn answer<Request: DeserializeOwned, Reply: Serialize>(
+    context: &mut Context,
+    operation: &Operation<Request, Reply>,
+    request: Value,
+) -> Result<Value> {
+    let request = strict::read(request).unwrap();
+    let reply = match operation.run {
+        Run::Inside(run) => run(context, request),
+        Run::Anywhere(run) => run(&context.surroundings, &mut context.notes, request),
+    }?;
+    Ok(serde_json::to_value(&reply).unwrap())
 }
 
 /// Makes a workspace in a folder and opens it in this process, for tests of rules that need no

@@ -11,19 +11,22 @@ use super::{answer, open};
 /// Reads what people see of the tasks: rows of all and of an epic, some tasks, the graph but for the
 /// places in it, which stay where they were.
 fn read_views(context: &mut Context) -> Value {
-    let mut ask =
-        |row, request| json!(answer(context, row, request).map_err(|error| error.message));
+    macro_rules! ask {
+        ($row:expr, $request:expr $(,)?) => {
+            json!(answer(context, $row, $request).map_err(|error| error.message))
+        };
+    }
     let rows = [
-        ask(&api::ROWS, json!({"limit": 3})),
-        ask(&api::ROWS, json!({"limit": 3, "offset": 3})),
-        ask(
+        ask!(&api::ROWS, json!({"limit": 3})),
+        ask!(&api::ROWS, json!({"limit": 3, "offset": 3})),
+        ask!(
             &api::ROWS,
             json!({"epic": "T1", "sort": "title", "dir": "desc", "limit": 3}),
         ),
-        ask(&api::ROWS, json!({"sort": "state", "limit": 3})),
+        ask!(&api::ROWS, json!({"sort": "displayStatus", "limit": 3})),
     ];
-    let pages = ["T2", "T3", "T4", "T6"].map(|id| ask(&api::TASK, json!({"id": id})));
-    let graph = ask(&api::GRAPH, json!({"epic": "T1"}));
+    let pages = ["T2", "T3", "T4", "T6"].map(|id| ask!(&api::TASK, json!({"id": id})));
+    let graph = ask!(&api::GRAPH, json!({"epic": "T1"}));
     let graph =
         ["counts", "criticalPath", "groups", "problems"].map(|part| graph["Ok"][part].clone());
     json!([rows, pages, graph])

@@ -28,7 +28,7 @@ pub(in crate::cli) struct GateArguments {
     request: GateRequest,
 
     /// Accept the criterion with this number, which has no command
-    #[arg(long, value_name = "N", requires_all = ["task", "Given"], group = "subject")]
+    #[arg(long, value_name = "N", requires_all = ["task", "evidence"], group = "subject")]
     accept: Option<usize>,
 
     /// Run the commands of all criteria that are not proven or are stale
@@ -73,13 +73,15 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
     }
     let run = std::mem::take(&mut request.run);
     let commands = run.iter().map(|line| split(line));
-    request.given.commands = commands.collect::<Result<_>>()?;
+    request.commands = commands.collect::<Result<_>>()?;
     if let Some(criterion) = arguments.accept {
-        let given = request.given;
         let acceptance = Acceptance {
             task,
             criterion,
-            given,
+            files: request.files,
+            commits: request.commits,
+            urls: request.urls,
+            notes: request.notes,
             epoch,
         };
         let work = |context: &mut _| proof::accept_criterion(context, acceptance);

@@ -4,9 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
-use serde::Deserialize;
-
+use super::request::GateRequest;
 use crate::error::{Code, Error, Result};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
@@ -31,53 +29,19 @@ const OWN_VARIABLES: [&str; 5] = [
     "TRACEPARENT",
 ];
 
-// Evidence that is given for a gate or criterion. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
-#[serde(default)]
-pub(crate) struct Given {
-    /// Commands to run, in words, one after the other until one fails.
-    #[arg(skip)]
-    #[serde(skip)]
-    pub(crate) commands: Vec<Vec<String>>,
-
-    /// File whose digest is recorded as evidence (repeat for more)
-    #[arg(long = "file", value_name = "PATH", requires = "subject")]
-    pub(crate) files: Vec<String>,
-
-    /// Existing commit, recorded as evidence (repeat for more)
-    #[arg(long = "commit", value_name = "REVISION", requires = "subject")]
-    pub(crate) commits: Vec<String>,
-
-    /// URL, recorded as evidence and never opened (repeat for more)
-    #[arg(long = "url", value_name = "URL", requires = "subject")]
-    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
-    pub(crate) urls: Vec<String>,
-
-    /// Note, recorded as evidence (repeat for more)
-    #[arg(long = "note", value_name = "TEXT", requires = "subject")]
-    pub(crate) notes: Vec<String>,
-}
-
-impl Given {
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Given::default()
-    }
-
-    /// Collects from evidence what a program can take again.
-    pub(super) fn again(evidence: &[Evidence]) -> Given {
-        let mut given = Given::default();
+impl GateRequest {
+    /// Sets the evidence to what a record has, to take it again.
+    pub(super) fn repeat_evidence(&mut self, evidence: &[Evidence]) {
         for each in evidence {
             match &each.proof {
-                Proof::Command { command, .. } => given.commands.push(command.clone()),
-                Proof::File { path, .. } => given.files.push(path.clone()),
-                Proof::Commit { revision, .. } => given.commits.push(revision.clone()),
-                Proof::Url { url } => given.urls.push(url.clone()),
-                Proof::Note { text } => given.notes.push(text.clone()),
+                Proof::Command { command, .. } => self.commands.push(command.clone()),
+                Proof::File { path, .. } => self.files.push(path.clone()),
+                Proof::Commit { revision, .. } => self.commits.push(revision.clone()),
+                Proof::Url { url } => self.urls.push(url.clone()),
+                Proof::Note { text } => self.notes.push(text.clone()),
                 Proof::Claim => {}
             }
         }
-        given
     }
 }
 
@@ -117,28 +81,28 @@ impl Scene {
     pub(super) fn take(
         &self,
         context: &Context,
-        given: &Given,
+        request: &GateRequest,
         limit: Duration,
     ) -> Result<(Vec<Evidence>, bool)> {
         let mut others = Vec::new();
-        for path in &given.files {
+        for path in &request.files {
             others.push(self.read_file(path)?);
         }
-        for revision in &given.commits {
+        for revision in &request.commits {
             let id = tree::commit(&self.place.root, revision)?;
             let revision = revision.clone();
             others.push(Proof::Commit { revision, id });
         }
-        for url in &given.urls {
+        for url in &request.urls {
             check_url(url)?;
             others.push(Proof::Url { url: url.clone() });
         }
-        for text in &given.notes {
+        for text in &request.notes {
             check_note(text)?;
             others.push(Proof::Note { text: text.clone() });
         }
         let mut proofs = Vec::new();
-        for command in &given.commands {
+        for command in &request.commands {
             proofs.push(self.run(context, command, limit)?);
             if proofs.last().and_then(Proof::outcome) != Some(true) {
                 break;
@@ -149,7 +113,7 @@ impl Scene {
             proofs.push(Proof::Claim);
         }
         let before = self.tree.digest.clone();
-        let after = match given.commands.is_empty() {
+        let after = match request.commands.is_empty() {
             true => before.clone(),
             false => tree::digest(&self.place.root, &self.tree.patterns)?.digest,
         };

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Deserialize;
 
-use super::evidence::Given;
 use super::standing::{TaskGates, gates};
 use super::verify::{Requirement, Verification};
 use crate::error::{Code, Error, Result};
@@ -19,6 +18,7 @@ const TIME_LIMIT_MAX: u64 = 86_400;
 // The value of a gate, and its evidence. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Args, Default, Deserialize)]
+#[command(group(ArgGroup::new("evidence").multiple(true)))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GateRequest {
     #[arg(skip)]
@@ -46,9 +46,47 @@ pub(crate) struct GateRequest {
     )]
     pub(crate) run: Vec<String>,
 
-    #[command(flatten)]
-    #[serde(flatten)]
-    pub(crate) given: Given,
+    /// Commands to run, in words, one after the other until one fails.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) commands: Vec<Vec<String>>,
+
+    /// File whose digest is recorded as evidence (repeat for more)
+    #[arg(
+        long = "file",
+        value_name = "PATH",
+        requires = "subject",
+        group = "evidence"
+    )]
+    pub(crate) files: Vec<String>,
+
+    /// Existing commit, recorded as evidence (repeat for more)
+    #[arg(
+        long = "commit",
+        value_name = "REVISION",
+        requires = "subject",
+        group = "evidence"
+    )]
+    pub(crate) commits: Vec<String>,
+
+    /// URL, recorded as evidence and never opened (repeat for more)
+    #[arg(
+        long = "url",
+        value_name = "URL",
+        requires = "subject",
+        group = "evidence"
+    )]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
+    pub(crate) urls: Vec<String>,
+
+    /// Note, recorded as evidence (repeat for more)
+    #[arg(
+        long = "note",
+        value_name = "TEXT",
+        requires = "subject",
+        group = "evidence"
+    )]
+    pub(crate) notes: Vec<String>,
 
     /// State of the gate without a command [default: true]
     #[arg(
@@ -88,8 +126,15 @@ pub(crate) struct Acceptance {
     /// Number of the criterion, from 1.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) criterion: usize,
-    #[serde(flatten)]
-    pub(crate) given: Given,
+    /// Files whose digests are recorded as evidence.
+    pub(crate) files: Vec<String>,
+    /// Existing commits, recorded as evidence.
+    pub(crate) commits: Vec<String>,
+    /// URLs, recorded as evidence and never opened.
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
+    pub(crate) urls: Vec<String>,
+    /// Notes, recorded as evidence.
+    pub(crate) notes: Vec<String>,
     pub(crate) epoch: Option<u32>,
 }
 
@@ -121,7 +166,7 @@ pub(crate) struct RenewalRequest {
 /// gave.
 pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Result<TaskGates> {
     let run = std::mem::take(&mut request.run);
-    let commands = &mut request.given.commands;
+    let commands = &mut request.commands;
     commands.extend(Some(run).filter(|words| !words.is_empty()));
     if !commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
@@ -142,7 +187,13 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
 /// Takes somebody's word, and what else is given, for a criterion without a command.
 pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Result<TaskGates> {
     let (task, number) = (request.task, request.criterion);
-    if request.given.is_empty() {
+    let texts = [
+        &request.files,
+        &request.commits,
+        &request.urls,
+        &request.notes,
+    ];
+    if texts.iter().all(|texts| texts.is_empty()) {
         let message = "add how it is known: `notes`, `files`, `commits` or `urls`";
         return Err(Error::new(Code::InputInvalid, message));
     }
@@ -157,7 +208,10 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         of: Requirement::Criterion(one.clone()),
         request: GateRequest {
             task,
-            given: request.given,
+            files: request.files,
+            commits: request.commits,
+            urls: request.urls,
+            notes: request.notes,
             epoch: request.epoch,
             ..GateRequest::default()
         },

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::evidence::{Given, Scene, find_directory};
+use super::evidence::{Scene, find_directory};
 use super::request::{GateRequest, RenewalRequest, bound};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use std::time::Duration;
 
 use crate::error::{Code, Error, Result, quote_all};
-use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
+use crate::gate::{Evidence, Gate, Gates, Proof, Record, check_agent};
 use crate::ops::tasks::{Caller, check_epoch};
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
@@ -82,13 +82,13 @@ impl Verification {
     /// Takes evidence and records the result, which it returns. The rules are checked before a command runs and again
     /// before its result is recorded; a failure is always recorded.
     fn run_in(&self, context: &mut Context, place: Place<'_>) -> Result<bool> {
-        let GateRequest { given, role, .. } = &self.request;
+        let GateRequest { commands, role, .. } = &self.request;
         let id = self.request.task;
         check_agent(role.as_deref())?;
         let caller = Caller::for_task(context, id, self.request.epoch);
         let trust = Trust::new(&context.surroundings, &context.workspace);
         let said = self.request.passed.unwrap_or(true);
-        let can_pass = said || !given.commands.is_empty();
+        let can_pass = said || !commands.is_empty();
         let task = context.read(|it| self.check(it, (&caller, &trust), place, can_pass))?;
         let scene = Scene::look(context, place, &task.files, caller.epoch)?;
         let (evidence, is_stale) = self.take(context, &scene)?;
@@ -174,10 +174,17 @@ impl Verification {
         let Some(proof) = gates.proof(gate).or_else(|| failed.next()) else {
             return Ok(());
         };
-        let before = Given::again(&proof.evidence).commands;
+        let before: Vec<&Vec<String>> = proof
+            .evidence
+            .iter()
+            .filter_map(|one| match &one.proof {
+                Proof::Command { command, .. } => Some(command),
+                _ => None,
+            })
+            .collect();
         let folder = proof.evidence.first();
         let folder = folder.map_or(".", |one| &one.origin.directory);
-        let is_repeated = |command| self.request.given.commands.contains(command);
+        let is_repeated = |command: &&Vec<String>| self.request.commands.contains(command);
         if folder == directory && before.iter().all(is_repeated) {
             return Ok(());
         }
@@ -197,7 +204,7 @@ impl Verification {
             Requirement::Criterion(one) if let Some(why) = one.find_shell_syntax() => {
                 Err(Error::new(Code::ProgramMissing, why))
             }
-            _ => scene.take(context, &self.request.given, self.limit),
+            _ => scene.take(context, &self.request, self.limit),
         };
         match (taken, self.command()) {
             (Err(error), Some(words)) if error.code == Code::ProgramMissing => Ok((
@@ -224,7 +231,7 @@ impl Verification {
     }
 
     fn commands(&self) -> Vec<String> {
-        let commands = self.request.given.commands.iter();
+        let commands = self.request.commands.iter();
         commands.map(|words| quote_all(words)).collect()
     }
 
@@ -233,7 +240,7 @@ impl Verification {
         if let Requirement::Criterion(one) = &self.of {
             return format!("running {}: {}", self.name(), one.line);
         }
-        let Given { files, commits, .. } = &self.request.given;
+        let GateRequest { files, commits, .. } = &self.request;
         let mut parts = self.commands();
         let verb = match parts.is_empty() {
             true => "looking again at",
@@ -295,7 +302,7 @@ pub(crate) fn renew(
         let (mut verification, directory) = repeat(of, &before, request, limit);
         begin(&verification.describe());
         // Files are kept by their path from the root.
-        for file in &mut verification.request.given.files {
+        for file in &mut verification.request.files {
             *file = tree.root.join(&*file).to_string_lossy().into_owned();
         }
         let passed = verification.run_in(context, (&tree, &directory))?;
@@ -342,10 +349,10 @@ fn repeat(
     };
     let mut directory = ".".to_string();
     match &of {
-        Requirement::Criterion(one) => request.given.commands.extend(one.command.clone()),
+        Requirement::Criterion(one) => request.commands.extend(one.command.clone()),
         Requirement::Gate(gate) => {
             if let Some(record) = before.gates.get(gate) {
-                request.given = Given::again(&record.evidence);
+                request.repeat_evidence(&record.evidence);
                 request.role.clone_from(&record.agent);
                 request.force = record.forced;
                 if let Some(first) = record.evidence.first() {

@@ -315,18 +315,20 @@ impl SqliteTransaction<'_> {
         })
     }
 
-    fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
+    /// Writes a task and the rows that belong to it; `before` is what is there.
+    fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         refuse_deep(&json(&task.extra))?;
+        if let Some(before) = before
+            && (&before.title, &before.description) != (&task.title, &task.description)
+        {
+            self.forget_words(before)?;
+        }
         let mut values = vec![task.id.0.into(), task.uid.as_str().into()];
         values.extend(write_columns(task));
         values.push(sum_values(task, &values[2..]).into());
-        self.execute(sql, params_from_iter(values)).map(drop)
-    }
-
-    /// Writes a task and the rows that belong to it; `before` is what is there.
-    fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
+        let sql = before.map_or(INSERT, |_| UPDATE);
+        self.execute(sql, params_from_iter(values))?;
         let Some(before) = before else {
-            self.put_row(INSERT, task)?;
             self.mark_unread(task);
             self.insert_depends(task)?;
             self.insert_labels(task)?;
@@ -337,10 +339,6 @@ impl SqliteTransaction<'_> {
             self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
             self.insert_depends(task)?;
         }
-        if (&before.title, &before.description) != (&task.title, &task.description) {
-            self.forget_words(before)?;
-        }
-        self.put_row(UPDATE, task)?;
         if before.labels != task.labels {
             self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
             self.insert_labels(task)?;

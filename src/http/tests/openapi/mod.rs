@@ -12,9 +12,9 @@ use self::names::{SCHEMAS, join};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 use crate::http::operations;
-use crate::http::route::{self, Route};
+use crate::http::route::{self, Route, Row};
 use crate::http::work::AGENT_MAX;
-use crate::ops::operation::{Frame, Row};
+use crate::ops::operation::Frame;
 use crate::reply::Failure;
 use crate::tests::generated;
 
@@ -124,7 +124,7 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
         "x-scope": route.scope,
         "responses": answers(route, &mut generators.writes),
     });
-    if let Some(row) = route.row() {
+    if let Some(row) = &route.description.row {
         describe_request(&mut operation, route, row, &mut generators.reads);
         return operation;
     }
@@ -155,15 +155,10 @@ fn describe_path_parameter(name: &str, mut schema: Value) -> Value {
 }
 
 /// Describes the request of an operation: a part of it is in the path, the rest in the query or in the body.
-fn describe_request(
-    operation: &mut Value,
-    route: &Route,
-    row: &dyn Row,
-    reads: &mut SchemaGenerator,
-) {
-    let facts = row.facts();
-    let (name, describe) = row.request();
-    let mut schema = describe(reads).to_value();
+fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut SchemaGenerator) {
+    let facts = row.facts;
+    let name = &row.request_name;
+    let mut schema = (row.request)(reads).to_value();
     let mut parameters = Vec::new();
     for part in names(route.path) {
         let fields = schema["properties"].as_object_mut().unwrap();
@@ -197,7 +192,7 @@ fn describe_request(
     } else {
         let required = schema["required"].as_array();
         let is_required = required.is_some_and(|required| !required.is_empty());
-        let name = name.into_owned();
+        let name = name.to_string();
         let known = reads.definitions_mut().entry(name.clone());
         // A request of two operations differs where it is in the path of one.
         let schema = match known.or_insert_with(|| schema.clone()) == &schema {
@@ -230,13 +225,9 @@ fn list_invalid_defaults(schema: &mut Value) -> Option<Value> {
 }
 
 /// Describes the reply of an operation, with what follows it.
-fn describe_reply(
-    route: &Route,
-    row: &dyn Row,
-    writes: &mut SchemaGenerator,
-) -> Map<String, Value> {
-    let facts = row.facts();
-    let reply = row.reply()(writes);
+fn describe_reply(route: &Route, row: &Row, writes: &mut SchemaGenerator) -> Map<String, Value> {
+    let facts = row.facts;
+    let reply = (row.reply)(writes);
     let with = |name: &str| json!({"$ref": format!("#{SCHEMAS}/{name}")});
     let parts = match facts.frame {
         Frame::Ours if facts.is_recorded => vec![reply.to_value(), with("WithOperation")],
@@ -316,7 +307,7 @@ fn plain(schema: &mut Value) {
 }
 
 fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let mut answers = match route.row() {
+    let mut answers = match &route.description.row {
         Some(row) => describe_reply(route, row, generator),
         None => Map::new(),
     };
@@ -379,7 +370,7 @@ fn refusals(route: &Route) -> Vec<u16> {
     if route.method != Method::GET {
         statuses.extend([401, 409, 422, 502, 504]);
     }
-    if route.description.body.is_some() || route.row().is_some() {
+    if route.description.body.is_some() || route.description.row.is_some() {
         statuses.extend([404, 409, 415, 422]);
     }
     statuses.sort_unstable();
