@@ -76,7 +76,7 @@ pub(crate) struct EndSession {
     #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = crate::task::rules::TEXT_MAX)))]
     pub(crate) note: Option<String>,
 
-    /// End the session although it belongs to somebody else or its owner still holds tasks
+    /// End the session although it belongs to another agent or its owner still holds tasks
     #[arg(long)]
     pub(crate) force: bool,
 }

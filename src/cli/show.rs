@@ -36,7 +36,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
         screen.field(
             "lease",
             if held.expired {
-                "over: anybody may claim it"
+                "over: any agent may claim it"
             } else {
                 ""
             },

@@ -167,10 +167,10 @@ impl Engine<'_> {
             .context
             .read(|transaction| is_unearned(transaction, id))?
         {
-            let why = "somebody else completed it without proof, which does not count here";
+            let why = "it was completed elsewhere without proof, which does not count here";
             return Ok(Event::Overruled(step, why.to_string()));
         }
-        let reason = Some("somebody else has done it".to_string());
+        let reason = Some("it was done elsewhere".to_string());
         self.tell_step(step, TaskEvent::Completed { reason });
         Ok(Event::Completed(step))
     }

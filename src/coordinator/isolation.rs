@@ -349,7 +349,7 @@ fn refuse_ignored(name: &str) -> Error {
 
 fn report_unreverted(commit: &str) -> Error {
     let message = format!(
-        "the merge {commit} stays and is not proven, because somebody changed or committed something since; \
+        "the merge {commit} stays and is not proven, because files or commits changed since; \
          `git revert -m 1 {commit}` takes it back"
     );
     Error::new(Code::FileUnwritable, message).fix(format!("git show --stat {commit}"))

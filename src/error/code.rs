@@ -175,7 +175,7 @@ codes! {
         "Stop working on the task, or claim it again if it is free.";
     SessionRequired = "E_SESSION_REQUIRED", 36, "No session is open; nothing was changed.",
         "Start a session with `cleo session start`, or name one with `--session`.";
-    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "The session belongs to somebody else, or its owner still holds tasks in it; nothing was changed.",
+    SessionBlocked = "E_SESSION_CLOSE_BLOCKED", 37, "The session belongs to another agent, or its owner still holds tasks in it; nothing was changed.",
         "Complete or release the tasks first; `--force` ends the session anyway.";
     GateFailed = "E_GATE_FAILED", 6, "The command for a gate failed; the gate stays open.",
         "Fix the reported problems, and run the command again.";

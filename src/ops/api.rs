@@ -246,7 +246,7 @@ operations! {
     (proof::GateRequest) -> proof::TaskGates, proof::set_gate;
 
     ACCEPT, "verify", Write, "POST /api/work/tasks/{id}/accept",
-    "Takes somebody's word, and what else is given, for a criterion without a command",
+    "Records a statement, and other evidence, for a criterion without a command",
     (proof::Acceptance) -> proof::TaskGates, proof::accept_criterion;
 
     RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",

@@ -29,7 +29,7 @@ const SHOWN: usize = 100;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
 Without a number, undoes the latest operation of your own (of CLEO_AGENT) that can be undone and
-is not an undo; claims and spawns are skipped. To undo an operation of somebody else, give its
+is not an undo; claims and spawns are skipped. To undo an operation of another user, give its
 number. Undo restores tasks, links and required gates, never claims, proof, sessions or runs, and
 nothing done by an agent of a run. If a later operation changed one of the tasks, undo names it
 and changes nothing.

@@ -724,7 +724,7 @@ fn accepted_criterion_is_asked_for_again_when_files_change() {
         assert_eq!(error["fix"], "cleo verify T1 --refresh");
         let error = workspace.fails("verify T1 --refresh", "E_EVIDENCE_STALE")["error"].clone();
         let message = error["message"].as_str().unwrap();
-        let told = "of T1 rests on somebody's word from before files changed";
+        let told = "of T1 rests on a statement from before files changed";
         let begin = format!("criterion {number} {told}");
         assert!(message.starts_with(&begin), "{message}");
         let accept = format!("cleo verify T1 --accept {number}");

@@ -320,7 +320,7 @@ fn worker_answers_and_one_that_hangs_ends_by_its_time() {
     let last = messages.as_array().unwrap().last().unwrap();
     assert_eq!(last["type"], "system");
     let said = last["content"].as_str().unwrap();
-    let why = "Nobody could answer this message: summarizer could not answer: ";
+    let why = "No agent could answer this message: summarizer could not answer: ";
     assert!(said.starts_with(why) && said.contains("timeout"), "{said}");
     assert_eq!(
         reply["error"]["fix"],

@@ -194,9 +194,7 @@ impl Trees {
         theirs.retain(|path| changes.contains_key(path));
         if !theirs.is_empty() {
             let names = list_names(theirs.into_iter().collect());
-            return Ok(Some(format!(
-                "somebody has changed {names} in the workspace"
-            )));
+            return Ok(Some(format!("{names} changed in the workspace")));
         }
         // Git would overwrite ignored files.
         for (path, _) in changes.iter().filter(|(_, [old, _])| old.is_none()) {

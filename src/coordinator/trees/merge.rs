@@ -28,8 +28,7 @@ impl Trees {
             let old = self.require_base()?;
             if let Some(what) = self.operation_in_progress() {
                 // It is not ours to end.
-                let why =
-                    format!("a {what} that somebody else began is not finished in the workspace");
+                let why = format!("a {what} is in progress in the workspace");
                 return Ok(Err(why));
             }
             let new = match self.make_merge(tree, &old, message)? {
@@ -43,7 +42,7 @@ impl Trees {
                 Moved::Overtaken => {}
             }
         }
-        let why = "somebody commits in the workspace again and again";
+        let why = "the workspace got new commits again and again";
         Ok(Err(why.to_string()))
     }
 

@@ -28,7 +28,10 @@ pub(super) fn check_own(surroundings: &Surroundings, agent: &Agent) -> Result<()
     if agent.is_own_of(surroundings.only()) {
         return Ok(());
     }
-    let message = format!("`{}` is everybody's, and not yours to change", agent.id);
+    let message = format!(
+        "`{}` is shared by all users; you cannot change it",
+        agent.id
+    );
     Err(Error::new(Code::Forbidden, message))
 }
 

@@ -131,7 +131,7 @@ fn check_claims(
             let Claim { task, since, .. } = claim;
             let message = format!(
                 "{task} is held by {} since {since}, which is in the future: the clock was ahead. The \
-                 holder can release it, and with --force anybody",
+                 holder can release it, or any agent with --force",
                 holder(claim)
             );
             Finding::warn(check, message, format!("cleo show {task}"))

@@ -273,7 +273,7 @@ fn describe_unanswered(run: &Run) -> String {
         short.push('…');
     }
     let look = format!("cleo runs show {}", quote(&run.id));
-    format!("Nobody could answer this message: {short}; see: {look}")
+    format!("No agent could answer this message: {short}; see: {look}")
 }
 
 fn record_no_response(run: &mut Run, why: &str) {

@@ -184,7 +184,7 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
     Ok(result)
 }
 
-/// Takes somebody's word, and what else is given, for a criterion without a command.
+/// Records a statement, and other evidence, for a criterion without a command.
 pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Result<TaskGates> {
     let (task, number) = (request.task, request.criterion);
     let texts = [

@@ -23,9 +23,9 @@ use crate::workspace::Workspace;
 pub(crate) struct Renewed {
     /// Gates and criteria that were run, in order.
     pub(crate) ran: Vec<Ran>,
-    /// Stale gates that rest on somebody's word, which no command can renew.
+    /// Stale gates that rest on a statement, which no command can renew.
     pub(crate) words_only: Vec<Gate>,
-    /// Numbers of stale criteria that rest on somebody's word.
+    /// Numbers of stale criteria that rest on a statement.
     pub(crate) criteria_words_only: Vec<usize>,
     #[serde(flatten)]
     pub(crate) standing: TaskGates,

@@ -29,7 +29,7 @@ Examples:
   cleo claim --next --json | jq -r '.result.claim | [.task, .epoch] | @tsv'
 
 A claim returns an epoch. Pass it to complete, verify, manifest append, heartbeat and release with
---epoch or CLEO_EPOCH: they fail (exit 35) once somebody else took over. Exit 35: the task is
+--epoch or CLEO_EPOCH: they fail (exit 35) once another agent took over. Exit 35: the task is
 claimed. Exit 4 with --next: nothing is ready; if `retryable` is true, retry later.")]
 pub(crate) struct Claiming {
     /// The task

@@ -497,12 +497,12 @@ fn files_of_user_in_way_stay_unchanged() {
         (
             "echo mine >T1.txt && git add T1.txt",
             "mine\n",
-            "somebody has changed T1.txt",
+            "T1.txt changed in the workspace",
         ),
         (
             "echo mine >shared.txt",
             "mine\n",
-            "somebody has changed shared.txt",
+            "shared.txt changed in the workspace",
         ),
         (
             "git update-index --assume-unchanged shared.txt && echo mine >shared.txt",
@@ -519,7 +519,7 @@ fn files_of_user_in_way_stay_unchanged() {
         (
             "echo T1 >shared.txt && git add shared.txt && echo mine >shared.txt",
             "mine\n",
-            "somebody has changed shared.txt",
+            "shared.txt changed in the workspace",
         ),
     ] {
         let workspace = on_feature();

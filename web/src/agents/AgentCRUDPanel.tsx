@@ -43,7 +43,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
   const form = useRef<HTMLFormElement>(null);
   const dirty = differing(draft, kept).length > 0;
   useEffect(() => {
-    // What somebody else saves is taken over as long as nothing is being edited here.
+    // Changes saved elsewhere are shown as long as nothing is being edited here.
     if (!agent || dirty || agent.updated_at === seen) return;
     setKept(draftOf(agent));
     setDraft(draftOf(agent));
@@ -66,7 +66,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
     setFaults({ by: { [field]: sentence(failure.message) }, other: null });
     if (!on) setTab(Object.keys(TABS).find((name) => TABS[name]?.includes(field)) ?? "basic");
   };
-  /** Whether somebody else saved the agent meanwhile; then both versions are shown. */
+  /** True if the agent was saved elsewhere meanwhile; then both versions are shown. */
   const overtaken = async (fault: unknown) => {
     if (!agent || !(fault instanceof Failure) || fault.status !== 409) return false;
     const { agent: row } = await api.get<{ agent: Record<string, unknown> }>(`/api/agents/${encodeURIComponent(agent.id)}`);
@@ -294,14 +294,14 @@ function TagField({ label, hint, fault, tags, onChange, onBlur, noun }: TagField
   );
 }
 
-/** Somebody saved the agent meanwhile: both versions of each field that differs, to choose from. */
+/** The agent was saved elsewhere meanwhile: both versions of each field that differs, to choose from. */
 function Conflict({ mine, theirs, onDone }: { mine: Draft; theirs: Draft; onDone: (merged: Draft) => void }) {
   const fields = differing(mine, theirs);
   const [kept, setKept] = useState<ReadonlySet<DraftField>>(new Set(fields));
   const done = () => onDone(Object.fromEntries(Object.entries(theirs).map(([field, value]) => [field, kept.has(field as DraftField) ? mine[field as DraftField] : value])) as unknown as Draft);
   return (
     <div className="conflict" role="alert">
-      <p className="section">Somebody saved this agent while you edited it. Choose for each field; nothing is lost before you save.</p>
+      <p className="section">This agent was saved elsewhere while you edited it. Choose for each field; nothing is lost before you save.</p>
       {fields.map((field) => (
         <Choice
           key={field}

@@ -21,7 +21,7 @@ interface MessageProps {
   aside?: ReactNode;
 }
 
-/** What somebody said. What a person wrote is shown as it was written. */
+/** A message. The text of a person is shown as it was written. */
 export function Message({ agent, at, continues, text, streaming = false, pending = false, aside }: MessageProps) {
   const classes = ["said", agent ? "theirs" : "mine", continues ? "more" : "", pending ? "pending" : ""];
   return (

@@ -144,11 +144,11 @@ function Answer({ execution }: { execution: Execution }) {
   );
 }
 
-/** Nobody answered, because no model is configured: what the output says is no answer. */
+/** There is no answer, because no model is configured: the output only says so. */
 function Offline({ output }: { output: string | null }) {
   return (
     <div className="agent-answer agent-offline">
-      <p>No model is configured, so nobody answered. The route above is real.</p>
+      <p>No model is configured, so there is no answer. The route above is real.</p>
       {output !== null && <p className="small muted text">{bareOutput(output)}</p>}
       <Command line="cleo config set llm.provider openai-chat" />
     </div>

@@ -253,7 +253,7 @@ export function absent(decision: Decision): string | null {
   return found ? `You chose ${found[1]}, which was not available (${found[2]}).` : null;
 }
 
-/** Says who was not scored, and why. Supervisors hand messages on; nobody expects them to be scored. */
+/** Says who was not scored, and why. Supervisors hand messages on and are never scored. */
 export function notScored(all: readonly NotScored[]): string {
   const out = all.filter((one) => one.why !== "supervisor");
   const first = out[0];

@@ -24,7 +24,7 @@ export interface Registry {
   name: (id: string) => string;
 }
 
-/** Everybody whom messages can reach, in the order that decides ties. */
+/** All agents that messages can reach, in the order that decides ties. */
 export function useAgents() {
   const resource = useResource<Got<"/api/agents/list">>("/api/agents/list", { on: isOfAgents });
   const registry = useMemo<Registry>(() => {
@@ -57,7 +57,7 @@ export function isOver(execution: Pick<Execution, "status">) {
   return execution.status !== "running" && execution.status !== "pending";
 }
 
-/** How an execution stands, as its glyph: one that nobody answered is not done. */
+/** How an execution stands, as its glyph: one without an answer is not done. */
 export function glyphOf(execution: Pick<Execution, "status" | "answeredBy">): { state: State; label: string } {
   if (execution.answeredBy === "offline") return { state: "skipped", label: "Routed, no model to answer" };
   const state = stateOf(execution.status);
@@ -80,10 +80,10 @@ export function kindOf(kind: string): string {
   return KINDS[kind] ?? kind;
 }
 
-/** What an answer of nobody begins with. */
+/** The beginning of the reply of an offline agent. */
 const OFFLINE = "[offline]";
 
-/** The text of an answer without the mark of one that nobody gave. */
+/** The text of a reply without that beginning. */
 export function bareOutput(output: string): string {
   return output.startsWith(OFFLINE) ? output.slice(OFFLINE.length).trimStart() : output;
 }

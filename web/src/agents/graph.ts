@@ -52,7 +52,7 @@ interface Facts {
   agents: readonly Agent[];
   metrics: Metrics | undefined;
   routed: Routed | null;
-  /** Ids of agents with running executions, `finalize` for those that nobody fits. */
+  /** Ids of agents with running executions, `finalize` for those that no agent fits. */
   live: ReadonlySet<string>;
   /** Remaining time of a runtime agent, in words. */
   left: (agent: Agent) => string | null;

@@ -1,4 +1,4 @@
-/** Answers as they come. Pieces are told once, so what comes before somebody looks is kept here; what came
+/** Answers as they come. Pieces are told once, so pieces that come before a page shows them are kept here; what came
  * before this page was there is asked for. */
 import { useEffect, useReducer } from "react";
 import { useEvents, type LiveEvent } from "../api/events";

@@ -100,7 +100,7 @@ function judge() {
 
 let hiding = 0;
 
-/** Browsers give one host few connections: a page that nobody sees keeps none. */
+/** Browsers give one host few connections: a hidden page keeps none. */
 function visibility() {
   clearTimeout(hiding);
   if (document.hidden) hiding = window.setTimeout(() => source?.close(), LATE);

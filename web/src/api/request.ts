@@ -51,7 +51,7 @@ async function read(response: Response): Promise<unknown> {
   }
 }
 
-/** Only paths of our own go into `next`, so that nobody can send people elsewhere through it. */
+/** Only paths of our own go into `next`, so that no link can lead to another site through it. */
 function toSignIn() {
   const here = window.location.pathname + window.location.search;
   if (!here.startsWith("/sign-in")) window.location.assign("/sign-in?next=" + encodeURIComponent(here));

@@ -81,7 +81,7 @@ export function Ghost({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** What an address names and nobody knows, with the way back. */
+/** The page for an address that does not exist, with the way back. */
 export function Absent({ id, back }: { id: string; back: ReactNode }) {
   return (
     <Empty action={back}>

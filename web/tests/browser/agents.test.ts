@@ -230,7 +230,7 @@ test("what nobody could answer says why, and Retry sends it again", async () => 
   await page.getByLabel("First message").fill("Explain the history of data that is refused");
   await page.keyboard.press("Enter");
   const messages = page.getByRole("region", { name: "Messages" });
-  await messages.getByText(/Nobody could answer this message: \w+/).waitFor();
+  await messages.getByText(/No agent could answer this message: \w+/).waitFor();
   await look.shot("agents-chat-refused");
   await fine(look);
   world.refuses = false;

@@ -68,7 +68,7 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
   );
 }
 
-/** Everybody who can be asked for; drawn anew only when the agents are others. */
+/** All agents that can be requested; drawn again only when the agents change. */
 const Choices = memo(function Choices({ agents }: { agents: readonly Agent[] }) {
   const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
   return active.map((agent) => (
@@ -87,7 +87,7 @@ function Reach({ decision, agents }: { decision: Decision; agents: readonly Agen
         <b>{name(decision.agent)}</b>, asked for, not scored
       </>
     );
-  if (decision.decided === "finalize") return <>nobody scores above 0, finalize answers</>;
+  if (decision.decided === "finalize") return <>no agent scores above 0, finalize answers</>;
   return (
     <>
       reaches <b>{name(decision.agent)}</b>, {decision.score} to {decision.runnerUp?.score ?? 0}

@@ -148,11 +148,11 @@ function NewTalk({ agents, known }: { agents: readonly Agent[]; known: boolean }
             label="Talk to"
             value={agent}
             onText={setWanted}
-            options={[{ value: SUPERVISOR, label: "Whoever fits (routed)" }, { value: CHAT, label: "Designs and components" }, ...offered.map(({ id, name }) => ({ value: id, label: name }))]}
+            options={[{ value: SUPERVISOR, label: "Best match (routed)" }, { value: CHAT, label: "Designs and components" }, ...offered.map(({ id, name }) => ({ value: id, label: name }))]}
           />
           {missing && (
             <p className="notice" role="status">
-              {chosen ? `${chosen.name} is ${chosen.status}.` : `${wanted} does not exist here.`} The message goes to whoever fits.
+              {chosen ? `${chosen.name} is ${chosen.status}.` : `${wanted} does not exist here.`} The message goes to the best match.
             </p>
           )}
           <p className="muted">{WITH[agent] ?? chosen?.description ?? ""}</p>

@@ -125,7 +125,7 @@ function Partner({ conversation, registry }: { conversation: Conversation; regis
   return (
     <span className="row">
       {agent && <Monogram agent={agent} />}
-      <span className="strong ell">{agent ? agent.name : conversation.agent_id === SUPERVISOR ? "Whoever fits" : conversation.agent_id}</span>
+      <span className="strong ell">{agent ? agent.name : conversation.agent_id === SUPERVISOR ? "Best match" : conversation.agent_id}</span>
       <span className="muted">{conversation.agent_id === SUPERVISOR ? "each message is routed" : "direct"}</span>
     </span>
   );
@@ -136,13 +136,13 @@ function waiting({ conversation, messages }: Talk, outgoing: Outgoing | undefine
   const isIt = (one: Execution) => (outgoing ? one.id === outgoing.execution : one.conversationId === conversation.id && !isOver(one));
   const execution = executions.find(isIt);
   const id = outgoing ? outgoing.execution : (execution?.id ?? null);
-  // An agent that could not answer says so, and then somebody else answers in its place.
+  // An agent that could not answer says so, and then another one answers in its place.
   const isThere = messages.some((one) => one.type !== "user" && one.execution_id === id && one.metadata.error === undefined);
   const isStopped = execution?.status === "cancelled" || execution?.status === "interrupted";
   return id === null || isThere || isStopped ? null : id;
 }
 
-/** The message that nobody answered, where nothing was said since. */
+/** The last message, if it has no answer. */
 function unansweredIn(messages: readonly Said[]): string | null {
   const last = messages.at(-1);
   if (last?.type !== "system") return null;
@@ -216,7 +216,7 @@ interface Props {
   execution: Execution | undefined;
   /** Its question waits: the card below says it. */
   isOpen: boolean;
-  /** Sends the message again that nobody answered. */
+  /** Sends the message without an answer again. */
   onRetry: (() => void) | null;
 }
 
@@ -236,7 +236,7 @@ function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
         <ToolCall key={at} call={call} />
       ))}
       {isOffline ? (
-        <p className="system-line text">{`No model is configured, so nobody answered. ${bareOutput(message.content)}`}</p>
+        <p className="system-line text">{`No model is configured, so there is no answer. ${bareOutput(message.content)}`}</p>
       ) : (
         !isOpen && <Message agent={agent} at={message.created_at} continues={continues && calls.length === 0} text={outcome ? (message.content.split("\n")[0] ?? "") : message.content} />
       )}
@@ -252,7 +252,7 @@ function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
   );
 }
 
-/** What cleo itself says: why nobody answered, and where to look. */
+/** What cleo itself says: why there is no answer, and where to look. */
 function SystemLine({ message, onRetry }: { message: Said; onRetry: (() => void) | null }) {
   return (
     <p className="system-line bad">
@@ -333,7 +333,7 @@ function Details({ talk, executions }: { talk: Talk; executions: readonly Execut
   );
 }
 
-/** A sum; nothing when nobody counted. */
+/** A sum; nothing when nothing was counted. */
 function sum(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((all, one) => all + one, 0);

@@ -131,7 +131,7 @@ const Card = memo(function Card({ task, registry, isSelected, isLifted, onOpen, 
       <div className="agent-card-facts">
         <span className="mono muted">{task.id}</span>
         {task.assigned_to === null ? (
-          <span className="muted">nobody</span>
+          <span className="muted">unassigned</span>
         ) : (
           <span className="row agent-card-agent">
             <Monogram agent={agent} />
@@ -177,7 +177,7 @@ function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) 
   );
 }
 
-/** The glyph of a status, beside its word. Done is grey here: somebody said so, and whether cleo
+/** The glyph of a status, beside its word. Done is grey here: a user said so, and whether cleo
  * verified is on the page of the task. */
 export function TaskGlyph({ status }: { status: TaskStatus }) {
   return (

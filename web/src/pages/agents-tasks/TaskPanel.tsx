@@ -89,7 +89,7 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
   const dirty = JSON.stringify(draft) !== JSON.stringify(base);
   const now = JSON.stringify(kept);
   useEffect(() => {
-    // What somebody else changed is taken over as long as nothing is being edited here.
+    // Changes made elsewhere are shown as long as nothing is being edited here.
     if (dirty || now === JSON.stringify(base)) return;
     setBase(JSON.parse(now) as Draft);
     setDraft(JSON.parse(now) as Draft);
@@ -193,7 +193,7 @@ function AgentField({ draft, agents, onChange }: { draft: Draft; agents: readonl
         {(control) => (
           <div className="row">
             <select {...control} name="agent" className="input" value={draft.assigned_to} onChange={(event) => onChange(event.target.value)}>
-              <option value="">Nobody</option>
+              <option value="">Unassigned</option>
               {agents
                 .filter((agent) => agent.id !== SUPERVISOR)
                 .map((agent) => (

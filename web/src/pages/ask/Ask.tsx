@@ -80,7 +80,7 @@ export default function Ask() {
         {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
         {execution === null && !answer && !failure && none && (
           <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
-            No workers are registered, so nobody can answer. A worker is a program or an address that you trust.
+            No workers are registered, so no query can be answered. A worker is a program or an address that you trust.
           </Empty>
         )}
       </div>

@@ -26,7 +26,7 @@ export function stepsOf(events: readonly Told[]): Planned[] {
   return planOf(events)?.steps ?? [];
 }
 
-/** How it came that these workers were asked; nothing when nobody was. */
+/** Why these workers were asked; nothing when none was. */
 export function planWords(events: readonly Told[]): string | null {
   const plan = planOf(events);
   if (!plan || plan.steps.length === 0) return null;

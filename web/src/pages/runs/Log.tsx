@@ -1,4 +1,4 @@
-// What an agent said while it worked: keyed by task and attempt, windowed, followed until somebody scrolls up.
+// What an agent said while it worked: keyed by task and attempt, windowed, followed until the user scrolls up.
 import { useEffect, useRef, useState, useEffectEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { LogLine, LogPage } from "../../api/types";

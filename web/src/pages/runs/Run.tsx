@@ -64,7 +64,7 @@ function RunRail({ page }: { page: RunPage | undefined }) {
       {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
       {steps && steps.cancelled > 0 && <Fact label="Cancelled" glyph="cancelled" value={steps.cancelled} />}
       {steps && <Fact label="Attempts" value={attempts} unit={failed > 0 ? `${failed} failed` : undefined} />}
-      {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}
+      {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "no agent: no model is configured" : (run.answeredBy ?? "unknown")} />}
       <Fact label="Tokens" value={page && <Tokens n={run?.usage?.inputTokens} />} unit={out == null ? undefined : `in, ${tokens(out)} out`} title={source} />
       <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />
       {page && page.run.needsYou > 0 && <NeedsYou page={page} />}
@@ -72,7 +72,7 @@ function RunRail({ page }: { page: RunPage | undefined }) {
   );
 }
 
-/** How many steps wait for somebody, and the way to the first of them. */
+/** How many steps wait for a person, and the way to the first of them. */
 function NeedsYou({ page }: { page: RunPage }) {
   const first = page.tasks.find((task) => task.outcome === "blocked" && task.state !== "done")?.taskId;
   return <Fact label="Needs you" glyph="needsYou" value={page.run.needsYou} unit={first && `${first} is blocked`} href={first && withQuery({ task: first, attempt: null })} />;
@@ -143,7 +143,7 @@ function Execution({ page }: { page: RunPage }) {
       )}
       <section className="section">
         <h2>Answer</h2>
-        {run.answeredBy === "offline" && <p className="notice">No model is configured, so nobody answered. What follows is what the offline agent wrote.</p>}
+        {run.answeredBy === "offline" && <p className="notice">No model is configured, so there is no answer. The text below is from the offline agent.</p>}
         {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? "Not there yet." : "There is none."}</p>}
       </section>
       <section className="section">

@@ -150,7 +150,7 @@ function heightOf(row: RunRow) {
 
 /**
  * The order of the first answer holds. What is new comes on top at once while the list is at its top,
- * and waits behind a button when somebody has scrolled.
+ * and waits behind a button when the page is scrolled.
  */
 function useOrder(fresh: RunRow[], sorted: boolean, scroller: React.RefObject<HTMLElement | null>) {
   const [order, setOrder] = useState<string[]>(() => (sorted ? fresh.map((row) => row.id) : liveFirst(fresh)));

@@ -37,7 +37,7 @@ function Facts({ page }: { page: TaskPage }) {
         </Term>
         {claim && (
           <Term name="Claim">
-            <span className="mono">{claim.holder ?? "nobody"}</span>
+            <span className="mono">{claim.holder ?? "not claimed"}</span>
             <span className="muted">
               epoch {claim.epoch}
               {claim.expired ? ", expired" : ""}
