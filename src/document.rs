@@ -14,7 +14,7 @@ use serde_json::{Map, Value, value::RawValue};
 pub(crate) const NESTING_MAX: usize = 64;
 
 /// Returns how deep the lists and objects of a JSON text are nested.
-pub(crate) fn nesting(json: &str) -> usize {
+pub(crate) fn json_depth(json: &str) -> usize {
     let (mut depth, mut deepest, mut rest) = (0_usize, 0, json.as_bytes());
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
@@ -167,7 +167,7 @@ fn duplicate_field<E: Error>(name: &str) -> E {
 struct Within<'a>(&'a Cell<usize>);
 
 impl Within<'_> {
-    fn spend<E: Error>(self, size: usize) -> Result<(), E> {
+    fn consume<E: Error>(self, size: usize) -> Result<(), E> {
         let left = self.0.get().checked_sub(size);
         self.0
             .set(left.ok_or_else(|| E::custom("it is larger than it may be"))?);
@@ -241,14 +241,14 @@ impl<'de> Visitor<'de> for Within<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.spend(text.len())?;
+        self.consume(text.len())?;
         Ok(text.into())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
-            self.spend(ITEM)?;
+            self.consume(ITEM)?;
             list.push(item);
         }
         Ok(list.into())
@@ -257,7 +257,7 @@ impl<'de> Visitor<'de> for Within<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(name) = fields.next_key_seed(Name(&map))? {
-            self.spend(ITEM + name.len())?;
+            self.consume(ITEM + name.len())?;
             map.insert(name, fields.next_value_seed(self)?);
         }
         Ok(Value::Object(map))
@@ -277,7 +277,7 @@ mod tests {
             ("{\"a\":[1,{}],\"b\":[]}", 3),
             (r#"["[[[", "\"[[", "\\", [1]]"#, 2),
         ] {
-            assert_eq!(nesting(text), depth, "{text}");
+            assert_eq!(json_depth(text), depth, "{text}");
         }
     }
 

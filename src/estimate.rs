@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::error::steers;
+use crate::error::is_control_character;
 
 pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 
@@ -34,7 +34,9 @@ fn is_wide(c: char) -> bool {
 
 /// Makes one line of a text, of at most `max` characters, without control characters.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
-    let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
+    let plain = text
+        .chars()
+        .map(|c| if is_control_character(c) { ' ' } else { c });
     let mut short: String = plain.clone().take(max).collect();
     if plain.clone().nth(max).is_some() {
         short = short.chars().take(max.saturating_sub(1)).collect();

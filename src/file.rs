@@ -27,7 +27,7 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
-pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
+pub(crate) fn remove_group_access(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     let mode = there.permissions().mode() & 0o7777;
     match mode & 0o077 {
         0 => Ok(()),
@@ -145,7 +145,7 @@ fn write_there(path: &Path, text: &str) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return Err(unwritable(path, not_regular()));
     }
-    put(path, text, true).map_err(|cause| unwritable(path, cause))
+    replace_file(path, text, true).map_err(|cause| unwritable(path, cause))
 }
 
 /// Writes a file as [`write_whole`] does, in a folder of cleo's own, so that only its owner may read it.
@@ -154,7 +154,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
         create_private_folder(folder)?;
-        restrict(folder, &fs::metadata(folder)?)?;
+        remove_group_access(folder, &fs::metadata(folder)?)?;
         let mut draft = tempfile::Builder::new()
             .prefix(".new-")
             .tempfile_in(folder)?;
@@ -169,7 +169,7 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
 /// Writes a file that is not there yet, whole as [`write_whole`] does; false when it is there, also
 /// when somebody else has just made it.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
-    match put(path, text, false) {
+    match replace_file(path, text, false) {
         Ok(()) => Ok(true),
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(cause) => Err(unwritable(path, cause)),
@@ -190,7 +190,7 @@ pub(crate) fn create_anew(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
+fn replace_file(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     // The system takes away what the umask forbids.
@@ -221,25 +221,28 @@ pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
         false => (Code::FileUnwritable, "ls -ld"),
     };
     Error::new(code, message)
-        .fix(format!("{look} {}", nearest(path.parent().unwrap_or(path))))
+        .fix(format!(
+            "{look} {}",
+            nearest_existing(path.parent().unwrap_or(path))
+        ))
         .because(cause)
 }
 
 pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
     Error::new(Code::FileUnreadable, message)
-        .fix(format!("ls -ld {}", nearest(path)))
+        .fix(format!("ls -ld {}", nearest_existing(path)))
         .because(cause)
 }
 
 /// Writes the command that shows lines of a file. Each is cut: one can be as long as the file.
-pub(crate) fn look(path: &Path, lines: &[usize]) -> String {
+pub(crate) fn show_lines_command(path: &Path, lines: &[usize]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("{line}p")).collect();
     let file = quote(&path.to_string_lossy());
     format!("sed -n {} {file} | cut -c1-200", quote(&lines.join(";")))
 }
 
-pub(crate) fn nearest(path: &Path) -> String {
+pub(crate) fn nearest_existing(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())
 }

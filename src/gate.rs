@@ -124,7 +124,7 @@ pub(crate) struct Failure {
 
 impl Gates {
     /// Counts all evidence as taken in the workspace, once the work of its worktree is merged.
-    pub(crate) fn bring_home(&mut self) {
+    pub(crate) fn mark_merged(&mut self) {
         let records = self.gates.values_mut().chain(self.criteria.values_mut());
         for each in records.flat_map(|record| &mut record.evidence) {
             each.origin.worktree = None;

@@ -59,7 +59,7 @@ impl Event {
     }
 
     /// Names the agent that ends: the subagent, else the session.
-    pub(crate) fn who(&self, ending: Ending) -> &str {
+    pub(crate) fn agent_name(&self, ending: Ending) -> &str {
         let agent = self.agent_id.as_deref();
         let who = agent.filter(|_| ending == Ending::Subagent);
         who.or(self.session_id.as_deref()).unwrap_or("unknown")
@@ -108,7 +108,7 @@ impl Transcript {
     /// Looks at a line. Only what was said to the agent counts, and of that the last prompt of ours:
     /// results of tools may hold the prompts of others, and so does what an agent by itself said to
     /// its subagents, where its client writes that to the same file.
-    pub(crate) fn look(&mut self, line: &[u8]) {
+    pub(crate) fn read_line(&mut self, line: &[u8]) {
         // Most lines are long and none of ours.
         if memchr::memmem::find(line, b"SUBAGENT PROTOCOL").is_none() {
             return;
@@ -121,8 +121,8 @@ impl Transcript {
         }
         let message = ["message", "payload"].iter().find_map(|key| line.get(key));
         let message = message.filter(|message| message["role"] == "user");
-        for text in message.map(texts).unwrap_or_default() {
-            if let Some(task) = block::begins(text)
+        for text in message.map(list_texts).unwrap_or_default() {
+            if let Some(task) = block::has_block_start(text)
                 .then(|| block::find_task(text))
                 .flatten()
             {
@@ -143,7 +143,7 @@ impl Transcript {
     }
 }
 
-fn texts(message: &Value) -> Vec<&str> {
+fn list_texts(message: &Value) -> Vec<&str> {
     let content = &message["content"];
     let said = |part: &'_ &Value| matches!(part["type"].as_str(), Some("text" | "input_text"));
     let parts = content.as_array().into_iter().flatten();
@@ -165,7 +165,7 @@ mod tests {
         let event = Event::read(text.as_bytes()).unwrap();
         assert_eq!(event.transcript(Ending::Agent), Some("/t"));
         assert_eq!(event.transcript(Ending::Subagent), Some("/a"));
-        let who = [Ending::Agent, Ending::Subagent].map(|ending| event.who(ending));
+        let who = [Ending::Agent, Ending::Subagent].map(|ending| event.agent_name(ending));
         assert_eq!(who, ["s", "a"]);
         assert!(event.stop_hook_active && event.has_own_environment(Ending::Subagent));
         assert_eq!(Event::read(b"{}"), Some(Event::default()));
@@ -179,7 +179,7 @@ mod tests {
         }
         let other = Event::default();
         assert!(!other.has_own_environment(Ending::Subagent));
-        assert_eq!(other.who(Ending::Agent), "unknown");
+        assert_eq!(other.agent_name(Ending::Agent), "unknown");
     }
 
     fn prompt(task: &str) -> String {
@@ -207,8 +207,8 @@ mod tests {
             let mut transcript = Transcript::for_ending(Ending::Agent);
             lines
                 .iter()
-                .for_each(|line| transcript.look(line.to_string().as_bytes()));
-            transcript.look(b"SUBAGENT PROTOCOL, and no JSON");
+                .for_each(|line| transcript.read_line(line.to_string().as_bytes()));
+            transcript.read_line(b"SUBAGENT PROTOCOL, and no JSON");
             assert_eq!(transcript.task(), task, "{lines:?}");
         }
     }
@@ -223,7 +223,7 @@ mod tests {
         for (ending, task) in [(Ending::Agent, 3), (Ending::Subagent, 4)] {
             let mut transcript = Transcript::for_ending(ending);
             for line in &lines {
-                transcript.look(line.to_string().as_bytes());
+                transcript.read_line(line.to_string().as_bytes());
             }
             assert_eq!(transcript.task(), Some(TaskId(task)), "{ending:?}");
         }
@@ -234,7 +234,7 @@ mod tests {
         let mut transcript = Transcript::for_ending(Ending::Agent);
         assert!(transcript.is_of("anything"));
         let line = json!({"message": {"role": "user", "content": prompt("T3")}});
-        transcript.look(line.to_string().as_bytes());
+        transcript.read_line(line.to_string().as_bytes());
         assert!(transcript.is_of("x-2026") && !transcript.is_of("y-2026"));
     }
 }

@@ -17,7 +17,7 @@ macro_rules! numbered_id {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str($crate::id::spell($upper, self.0, &mut [0; 11]))
+                formatter.write_str($crate::id::write_digits($upper, self.0, &mut [0; 11]))
             }
         }
 
@@ -43,7 +43,7 @@ macro_rules! numbered_id {
 
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str($crate::id::spell($upper, self.0, &mut [0; 11]))
+                serializer.serialize_str($crate::id::write_digits($upper, self.0, &mut [0; 11]))
             }
         }
 
@@ -82,7 +82,7 @@ pub(crate) fn read_digits(digits: &[u8]) -> Option<u32> {
 }
 
 /// Writes an id into `room` without the machinery of formats: long answers are full of them.
-pub(crate) fn spell(letter: char, mut number: u32, room: &mut [u8; 11]) -> &str {
+pub(crate) fn write_digits(letter: char, mut number: u32, room: &mut [u8; 11]) -> &str {
     let mut start = room.len();
     while number > 0 || start == room.len() {
         start -= 1;
@@ -128,7 +128,7 @@ pub(crate) fn list_first(ids: &[TaskId], max: usize) -> String {
 /// Makes an id such as `exec_1769418000000_k3v9x0q2m1`: a word, the moment in milliseconds, and
 /// something random. Under a fixed clock it is `number` that tells ids apart, so that runs can be
 /// repeated.
-pub(crate) fn mint(word: &str, clock: &Clock, number: u64) -> String {
+pub(crate) fn make_id(word: &str, clock: &Clock, number: u64) -> String {
     let last = match clock {
         Clock::System => random(),
         Clock::Fixed(_) => number.to_string(),

@@ -188,7 +188,7 @@ pub(crate) fn escape_html(text: &str) -> String {
 }
 
 /// Writes text so that Markdown shows it as it is, on one line, and GitHub finds no mention or formula in it.
-pub(crate) fn escape(text: &str) -> String {
+pub(crate) fn escape_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -34,7 +34,7 @@ pub(crate) struct Step {
 
 impl Step {
     /// Returns where its input comes from, in the words of plans.
-    pub(crate) fn source(&self) -> String {
+    pub(crate) fn describe_input(&self) -> String {
         match self.input {
             None => "user_query".to_string(),
             Some(step) => format!("step:{step}.output.result"),
@@ -54,7 +54,7 @@ fn list_intents(agent: &Agent) -> Vec<&str> {
     }
 }
 
-pub(crate) fn brief(query: &str, workers: &[&Agent]) -> Value {
+pub(crate) fn planner_input(query: &str, workers: &[&Agent]) -> Value {
     let agents = workers.iter().map(|agent| {
         json!({"name": agent.name, "description": agent.description, "intents": list_intents(agent)})
     });
@@ -71,11 +71,11 @@ pub(crate) fn schema() -> Value {
 
 /// Chooses one worker without a planner: the summarizer of documents, else the one whose words fit the
 /// query best, else the first; none when there is no worker.
-pub(crate) fn fallback(query: &str, workers: &[&Agent]) -> Option<Step> {
+pub(crate) fn fallback_step(query: &str, workers: &[&Agent]) -> Option<Step> {
     let (name, intent) = USUAL;
     let usual = workers.iter().find(|agent| is_named(agent, name));
     let agent = usual
-        .or_else(|| fitting(query, workers))
+        .or_else(|| find_best_worker(query, workers))
         .or(workers.first())?;
     let offered = list_intents(agent);
     let intent = match offered.contains(&intent) {
@@ -94,7 +94,7 @@ fn is_named(agent: &Agent, name: &str) -> bool {
     agent.name == name || agent.id == name
 }
 
-fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agent> {
+fn find_best_worker<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agent> {
     let index = Index::new(workers.iter().map(|agent| {
         let intents = agent.intents.join(" ").replace(['.', '_', '-'], " ");
         Agent {
@@ -140,14 +140,15 @@ pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<Str
         if ids.last().is_some_and(|last| *last >= id) {
             return Err(format!("step {id} comes twice or out of order"));
         }
-        let input = source(value).ok_or_else(|| format!("step {id} has no input_source"))?;
+        let input =
+            parse_input_source(value).ok_or_else(|| format!("step {id} has no input_source"))?;
         if let Some(before) = input.filter(|before| !ids.contains(before)) {
             return Err(format!(
                 "step {id} needs step {before}, which is not before it"
             ));
         }
         ids.push(id);
-        match who(value, workers) {
+        match parse_worker_and_intent(value, workers) {
             Ok((agent, intent)) => steps.push(Step {
                 id,
                 agent,
@@ -163,7 +164,7 @@ pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<Str
     }
 }
 
-fn source(step: &Value) -> Option<Option<u64>> {
+fn parse_input_source(step: &Value) -> Option<Option<u64>> {
     let word = step.get("input_source")?.as_str()?.trim();
     if word == "user_query" {
         return Some(None);
@@ -172,7 +173,7 @@ fn source(step: &Value) -> Option<Option<u64>> {
     step.parse().ok().map(Some)
 }
 
-fn who(step: &Value, workers: &[&Agent]) -> Result<(String, String), String> {
+fn parse_worker_and_intent(step: &Value, workers: &[&Agent]) -> Result<(String, String), String> {
     let word = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
     let (name, intent) = (word("agent"), word("intent"));
     let shown = |word: &str| word.chars().take(SHOWN).collect::<String>();
@@ -240,15 +241,15 @@ mod tests {
             ),
             (vec![&bare], "x", "bare", INTENT),
         ] {
-            let step = fallback(query, &workers).unwrap();
+            let step = fallback_step(query, &workers).unwrap();
             assert_eq!(
                 (step.agent.as_str(), step.intent.as_str()),
                 (agent, intent),
                 "{query}"
             );
-            assert_eq!((step.id, step.source().as_str()), (0, "user_query"));
+            assert_eq!((step.id, step.describe_input().as_str()), (0, "user_query"));
         }
-        assert_eq!(fallback("x", &[]), None);
+        assert_eq!(fallback_step("x", &[]), None);
     }
 
     #[test]

@@ -90,18 +90,21 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
     let Input { situation, .. } = input;
     // A skill that brings its own protocol gets no other.
-    let stack_of = |base, others| stack(base, others, situation);
+    let stack_of = |base, others| select_protocols(base, others, situation);
     let own = situation.skill.own_protocol;
     let mut stack = (!own).then(|| stack_of(input.base, input.protocols));
-    let parts = parts(input, stack.as_deref());
-    let mut prepared = fill(&parts, input.bindings);
+    let parts = split_into_parts(input, stack.as_deref());
+    let mut prepared = fill_tokens(&parts, input.bindings);
     let violations = violations(input, &parts, &prepared.prompt);
     if !violations.is_empty() {
         let Some((base, others)) = input.known.split_first().filter(|_| input.force_inject) else {
             return Err(protocol_missing(&violations, input));
         };
         stack = Some(stack_of(base, others));
-        prepared = fill(&self::parts(input, stack.as_deref()), input.bindings);
+        prepared = fill_tokens(
+            &self::split_into_parts(input, stack.as_deref()),
+            input.bindings,
+        );
         prepared.injected_by_force = true;
     }
     prepared.protocols = list_used_protocols(stack.as_deref(), situation);
@@ -117,11 +120,11 @@ pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
 /// the next one.
 type Parts = Vec<(&'static str, String)>;
 
-fn fill(parts: &Parts, bindings: &Bindings) -> Prepared {
+fn fill_tokens(parts: &Parts, bindings: &Bindings) -> Prepared {
     let (mut prompt, mut unresolved, mut sections) = (String::new(), BTreeSet::new(), Vec::new());
     for (name, template) in parts {
         let injected = inject(template, bindings);
-        let text = visible(injected.text);
+        let text = escape_control_characters(injected.text);
         sections.push(Section {
             name,
             tokens: estimate::tokens(&text),
@@ -150,7 +153,7 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Prepared {
 
 /// Makes control characters visible, other than tabs and ends of lines: a prompt is printed as it is,
 /// and none of them means anything to its reader. The digest of a prompt is that of the outcome.
-fn visible(text: String) -> String {
+fn escape_control_characters(text: String) -> String {
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     // Hidden characters outside of ASCII begin with this byte.
     let may_hide = |byte| byte == 0xc2 || byte < 0x80 && is_hidden(char::from(byte));
@@ -170,14 +173,14 @@ fn visible(text: String) -> String {
 }
 
 /// Returns the protocols of a block: the base, then those that apply, in their order.
-pub(crate) fn stack<'a>(
+pub(crate) fn select_protocols<'a>(
     base: &'a ProtocolFile,
     others: &'a [ProtocolFile],
     situation: &Situation<'_>,
 ) -> Stack<'a> {
     let mut stack: Stack<'a> = others
         .iter()
-        .filter(|file| file.applies(situation).is_some())
+        .filter(|file| file.explain_why_applies(situation).is_some())
         .collect();
     stack.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
     stack.insert(0, base);
@@ -189,17 +192,17 @@ pub(crate) fn stack<'a>(
 fn violations(input: &Input<'_>, parts: &Parts, prompt: &str) -> Vec<Violation> {
     let template: String = parts.iter().map(|(_, text)| text.as_str()).collect();
     let masked = input.bindings.without_free_text();
-    let mut found = check(input, &inject(&template, &masked).text);
+    let mut found = check_prompt(input, &inject(&template, &masked).text);
     if found.is_empty() {
         found = block::check_template(&template);
     }
     if found.is_empty() {
-        found = check(input, prompt);
+        found = check_prompt(input, prompt);
     }
     found
 }
 
-fn check(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
+fn check_prompt(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
     if input.strict {
         block::check_strictly(prompt, input.known)
     } else {
@@ -209,7 +212,7 @@ fn check(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
 
 /// Returns the sections of the prompt as templates: the skill, which is the same for every task, then the task,
 /// then the protocol, which has the most effect at the end.
-fn parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
+fn split_into_parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
     let body = input.situation.skill.body().trim();
     let has_task = ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"]
         .iter()
@@ -236,7 +239,7 @@ fn list_used_protocols(
         version: file.version.clone(),
         digest: file.digest(),
         why: file
-            .applies(situation)
+            .explain_why_applies(situation)
             .unwrap_or_else(|| "always".to_string()),
     };
     stack.unwrap_or_default().iter().map(used).collect()

@@ -162,7 +162,7 @@ pub(crate) fn inject(template: &str, bindings: &Bindings) -> Injected {
 }
 
 /// Splits a template into the texts between its tokens, each with the name of the token after it.
-pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+pub(crate) fn split_at_tokens(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let end = (template.len()..template.len(), "");
     let mut rest = 0;
     tokens(template).chain([end]).map(move |(token, name)| {
@@ -203,7 +203,7 @@ pub(crate) fn has_token(template: &str, name: &str) -> bool {
 /// Makes a slug of a title: lower case, no diacritics, hyphens between words, at most 60
 /// characters cut at a hyphen. A title without letters or digits gives `task-T5`.
 pub(crate) fn slug(title: &str, id: TaskId) -> String {
-    let slug = words(title);
+    let slug = slug_of(title);
     if slug.is_empty() {
         format!("task-{id}")
     } else {
@@ -212,24 +212,24 @@ pub(crate) fn slug(title: &str, id: TaskId) -> String {
 }
 
 /// Makes a slug of any text; it may be empty.
-pub(crate) fn words(text: &str) -> String {
+pub(crate) fn slug_of(text: &str) -> String {
     let normalized = normalize(text);
     let words = normalized.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let joined = words
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join("-");
-    cut(&joined, SLUG_MAX).to_string()
+    cut_slug(&joined, SLUG_MAX).to_string()
 }
 
 /// Adds a suffix to a slug, which is cut so that the whole is no longer than a slug may be.
 pub(crate) fn add_suffix(slug: &str, suffix: &str) -> String {
     let max = SLUG_MAX.saturating_sub(suffix.len() + 1);
-    format!("{}-{suffix}", cut(slug, max))
+    format!("{}-{suffix}", cut_slug(slug, max))
 }
 
 /// Cuts a slug at a hyphen, or at `max` characters when it has none so far.
-fn cut(slug: &str, max: usize) -> &str {
+fn cut_slug(slug: &str, max: usize) -> &str {
     if slug.len() <= max {
         return slug;
     }

@@ -158,7 +158,7 @@ impl Workspace {
             .tempdir_in(&folder)
             .map_err(|cause| unwritable(&folder, cause))?;
         let draft_file = draft.path().join("cleo.db");
-        let made = SqliteStore::create(&draft_file).and_then(SqliteStore::settle);
+        let made = SqliteStore::create(&draft_file).and_then(SqliteStore::checkpoint);
         // The message cannot name the draft, which no longer exists.
         made.map_err(|error| {
             let message = format!("no database can be made in {}", folder.display());

@@ -147,7 +147,7 @@ impl Draft {
     }
 
     /// Returns the kinds of worker for which a connection is given.
-    pub(crate) fn connects(&self) -> Vec<Kind> {
+    pub(crate) fn list_connections(&self) -> Vec<Kind> {
         let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
         let command = self.command.as_ref().map(|_| Kind::Cli);
         endpoint.into_iter().chain(command).collect()
@@ -155,7 +155,9 @@ impl Draft {
 
     /// Returns the kind of worker: the given one, else by its connection.
     pub(crate) fn worker(&self) -> Option<Kind> {
-        let kind = self.kind.or_else(|| self.connects().first().copied());
+        let kind = self
+            .kind
+            .or_else(|| self.list_connections().first().copied());
         kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli))
     }
 
@@ -168,16 +170,16 @@ impl Draft {
 }
 
 /// Takes a value over as it is.
-pub(super) fn keep<T>(_: &str, said: T) -> Result<T> {
+pub(super) fn accept_value<T>(_: &str, said: T) -> Result<T> {
     Ok(said)
 }
 
-pub(super) fn trim(_: &str, text: String) -> Result<String> {
+pub(super) fn trim_text(_: &str, text: String) -> Result<String> {
     Ok(text.trim().to_string())
 }
 
 /// An empty text removes the value.
-pub(super) fn fill(_: &str, text: String) -> Result<Option<String>> {
+pub(super) fn read_optional_text(_: &str, text: String) -> Result<Option<String>> {
     let text = text.trim();
     Ok((!text.is_empty()).then(|| text.to_string()))
 }

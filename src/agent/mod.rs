@@ -8,7 +8,9 @@ use crate::words::closed;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use self::draft::{CommandLine, check, command, fill, keep, list, trim, word, words};
+use self::draft::{
+    CommandLine, accept_value, check, command, list, read_optional_text, trim_text, word, words,
+};
 use crate::error::Result;
 use crate::score::normalize;
 
@@ -118,44 +120,44 @@ fields! {
     given {
         /// Its name for people, at most 100 characters
         (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
-        name: String = String::new(), trim(String);
+        name: String = String::new(), trim_text(String);
         /// Strengths of the agent; their words count in routing
         (arg(long, short, value_name = "TEXT"))
-        description: String = String::new(), keep(String);
+        description: String = String::new(), accept_value(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
-        role: Role = Role::Custom, keep(Role);
+        role: Role = Role::Custom, accept_value(Role);
         /// Goal of the agent; its words count in routing
         (arg(long, value_name = "TEXT"))
-        objective: String = String::new(), keep(String);
+        objective: String = String::new(), accept_value(String);
         /// System prompt for the model
         (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
-        prompt: String = String::new(), keep(String);
+        prompt: String = String::new(), accept_value(String);
         /// Model to use if the settings name none
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
-        model: String = "gpt-4o-mini".to_string(), trim(String);
+        model: String = "gpt-4o-mini".to_string(), trim_text(String);
         /// Sampling temperature, from 0 to 2
         (
             arg(long, value_name = "N", allow_negative_numbers = true),
             cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))
         )
-        temperature: f64 = 0.7, keep(f64);
+        temperature: f64 = 0.7, accept_value(f64);
         /// Maximum number of tokens in an answer
         (
             arg(long, value_name = "N"),
             serde(alias = "maxTokens"),
             cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000_000)))
         )
-        max_tokens: u32 = 4_000, keep(u32);
+        max_tokens: u32 = 4_000, accept_value(u32);
         /// Display colour, such as #6B7280
         (
             arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"),
             cfg_attr(feature = "schemas", schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$")))
         )
-        color: String = "#6B7280".to_string(), keep(String);
+        color: String = "#6B7280".to_string(), accept_value(String);
         /// Icon name
         (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50))))
-        icon: String = "robot".to_string(), keep(String);
+        icon: String = "robot".to_string(), accept_value(String);
         /// Tags that bring messages to the agent, repeated or separated by commas
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
@@ -172,7 +174,7 @@ fields! {
         tools: Vec<String> = Vec::new(), list(Vec<String>);
         /// active, paused or archived
         (arg(long, value_name = "STATUS"), serde(deserialize_with = "word", default))
-        status: AgentStatus = AgentStatus::Active, keep(AgentStatus);
+        status: AgentStatus = AgentStatus::Active, accept_value(AgentStatus);
     }
     known {
         /// Whether it was registered while cleo ran, and is removed again.
@@ -197,7 +199,7 @@ fields! {
         intents: Vec<String> = Vec::new(), list(Vec<String>);
         /// Capability for steps of plans, such as web-crawler
         (arg(long, value_name = "NAME"))
-        capability: Option<String> = None, fill(String);
+        capability: Option<String> = None, read_optional_text(String);
         /// Skills for steps of plans, repeated or separated by commas
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
@@ -207,21 +209,21 @@ fields! {
         skills: Vec<String> = Vec::new(), list(Vec<String>);
         /// URL of an HTTP worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
-        endpoint: Option<String> = None, fill(String);
+        endpoint: Option<String> = None, read_optional_text(String);
         /// Program and arguments of a worker, split into words like a shell does, but run without a
         /// shell
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
         /// Health check URL of a worker
         (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
-        healthcheck: Option<String> = None, fill(String);
+        healthcheck: Option<String> = None, read_optional_text(String);
         /// Timeout of a worker in milliseconds
         (
             arg(long, value_name = "MS"),
             serde(alias = "timeoutMs"),
             cfg_attr(feature = "schemas", schemars(range(min = 1, max = 600_000)))
         )
-        timeout_ms: u32 = 5_000, keep(u32);
+        timeout_ms: u32 = 5_000, accept_value(u32);
     }
 }
 

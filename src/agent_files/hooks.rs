@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::ownership::keep;
+use super::ownership::leave_unchanged;
 use super::{Client, Outcome};
 
 /// How long a client waits for a hook, in seconds.
@@ -44,13 +44,13 @@ pub(super) fn for_client(client: Client) -> Vec<Hook> {
 
 /// Puts the hooks into a settings file, which may be empty. The error says that the file is not JSON or has
 /// something else in place of hooks.
-pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
-    let mut file = match plain(there).is_empty() {
+pub(super) fn merge_hooks(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
+    let mut file = match strip_bom(there).is_empty() {
         true => Object::new(),
-        false => object(plain(there), "it")?,
+        false => parse_object(strip_bom(there), "it")?,
     };
     let mut events = match file.get("hooks") {
-        Some(text) => object(text, "`hooks`")?,
+        Some(text) => parse_object(text, "`hooks`")?,
         None => Object::new(),
     };
     let mut changes = Vec::new();
@@ -61,12 +61,12 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
         };
         if let Some((groups, changed)) = with_ours(&groups, &hook.group) {
             changes.push(changed);
-            let text = enclose('[', groups.iter().cloned(), ']', "    ");
+            let text = format_enclosed('[', groups.iter().cloned(), ']', "    ");
             events.insert(hook.event.to_string(), text);
         }
     }
     if changes.is_empty() {
-        return Ok(keep(there));
+        return Ok(leave_unchanged(there));
     }
     file.insert("hooks".to_string(), write_object(&events, "  "));
     Ok(Outcome {
@@ -89,11 +89,11 @@ fn with_ours(groups: &[String], ours: &Value) -> Option<(Vec<String>, bool)> {
             None => kept.push(group.clone()),
             Some(rest) => {
                 place = place.or(Some(kept.len()));
-                kept.extend(rest.map(|rest| pretty(&rest)));
+                kept.extend(rest.map(|rest| format_group(&rest)));
             }
         }
     }
-    kept.insert(place.unwrap_or(kept.len()), pretty(ours));
+    kept.insert(place.unwrap_or(kept.len()), format_group(ours));
     Some((kept, place.is_some()))
 }
 
@@ -111,11 +111,11 @@ fn without_ours(mut group: Value) -> Option<Option<Value>> {
 }
 
 /// Reads text without the mark that some editors put in front.
-fn plain(text: &str) -> &str {
+fn strip_bom(text: &str) -> &str {
     text.trim_start_matches('\u{feff}').trim()
 }
 
-fn object(text: &str, what: &str) -> Result<Object, Fault> {
+fn parse_object(text: &str, what: &str) -> Result<Object, Fault> {
     if !text.starts_with('{') {
         return Err(format!("{what} is not a JSON object"));
     }
@@ -136,16 +136,21 @@ fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
 fn write_object(object: &Object, indent: &str) -> String {
     let rows = object.iter();
     let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));
-    enclose('{', rows, '}', indent)
+    format_enclosed('{', rows, '}', indent)
 }
 
-fn enclose(open: char, rows: impl Iterator<Item = String>, close: char, indent: &str) -> String {
+fn format_enclosed(
+    open: char,
+    rows: impl Iterator<Item = String>,
+    close: char,
+    indent: &str,
+) -> String {
     let rows: Vec<String> = rows.map(|row| format!("\n{indent}  {row}")).collect();
     format!("{open}{}\n{indent}{close}", rows.join(","))
 }
 
 /// Writes a group on lines of its own, as deep as groups stand.
-fn pretty(group: &Value) -> String {
+fn format_group(group: &Value) -> String {
     let text = serde_json::to_string_pretty(group).unwrap_or_default();
     text.replace('\n', "\n      ")
 }
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
 
     fn put_claude(there: &str) -> Outcome {
-        put(there, &for_client(Client::Claude)).unwrap()
+        merge_hooks(there, &for_client(Client::Claude)).unwrap()
     }
 
     #[test]
@@ -171,7 +176,7 @@ mod tests {
         assert!(!made.holds_changes);
         let again = put_claude(&made.text);
         assert_eq!(again, made);
-        let codex = put("", &for_client(Client::Codex)).unwrap().text;
+        let codex = merge_hooks("", &for_client(Client::Codex)).unwrap().text;
         assert!(
             codex.contains("cleo hook subagent-stop --client codex"),
             "{codex}"
@@ -244,7 +249,7 @@ mod tests {
             ("{\"hooks\": []}", "`hooks` is not a JSON object"),
             ("{\"hooks\": {\"Stop\": {}}}", "`hooks.Stop` is not a list"),
         ] {
-            let fault = put(there, &for_client(Client::Claude)).unwrap_err();
+            let fault = merge_hooks(there, &for_client(Client::Claude)).unwrap_err();
             assert!(fault.contains(why), "{there}: {fault}");
         }
     }

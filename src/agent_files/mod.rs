@@ -50,12 +50,14 @@ enum Part {
 
 impl AgentFile {
     /// Returns the new text of the file whose text is `there`, or why it cannot be written.
-    pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
+    pub(crate) fn update_text(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         match self.part {
-            Part::Hooks(client) => hooks::put(there, &hooks::for_client(client)),
-            Part::Whole => Ok(ownership::replace(there, &self.text)),
-            Part::Line if !ownership::has_marker(there) && has_line() => Ok(ownership::keep(there)),
+            Part::Hooks(client) => hooks::merge_hooks(there, &hooks::for_client(client)),
+            Part::Whole => Ok(ownership::replace_whole(there, &self.text)),
+            Part::Line if !ownership::has_marker(there) && has_line() => {
+                Ok(ownership::leave_unchanged(there))
+            }
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
         }
     }
@@ -73,14 +75,14 @@ pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
             Client::Claude => ".claude/settings.json",
             Client::Codex => ".codex/hooks.json",
         };
-        part(path, Part::Hooks(*client), String::new())
+        for_part(path, Part::Hooks(*client), String::new())
     };
     clients.iter().map(file).collect()
 }
 
 /// Returns the files for some clients. `base` is the base protocol, of which an agent file repeats only the
 /// first paragraph: everything else comes with each prompt.
-pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
+pub(crate) fn make_files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
     let values = json!({
         "name": NAME,
         "description": DESCRIPTION,
@@ -90,28 +92,28 @@ pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
     if clients.contains(&Client::Claude) {
         let text = render(include_str!("templates/claude-agent.md.hbs"), &values)?;
         // Front matter has to begin in the first line, so the marker is its second.
-        files.push(whole(".claude/agents/cleo-subagent.md", &text, 1));
+        files.push(for_whole_file(".claude/agents/cleo-subagent.md", &text, 1));
     }
     if clients.contains(&Client::Codex) {
         let text = render(include_str!("templates/codex-agent.toml.hbs"), &values)?;
-        files.push(whole(".codex/agents/cleo-subagent.toml", &text, 0));
+        files.push(for_whole_file(".codex/agents/cleo-subagent.toml", &text, 0));
     }
     if !clients.is_empty() {
         let text = render(include_str!("templates/agents-block.md.hbs"), &values)?;
-        files.push(part("AGENTS.md", Part::Block, text));
+        files.push(for_part("AGENTS.md", Part::Block, text));
     }
     if clients.contains(&Client::Claude) {
         let text = render(include_str!("templates/claude-block.md.hbs"), &values)?;
-        files.push(part("CLAUDE.md", Part::Line, text));
+        files.push(for_part("CLAUDE.md", Part::Line, text));
     }
     Ok(files)
 }
 
-fn whole(path: &'static str, text: &str, marker_line: usize) -> AgentFile {
-    part(path, Part::Whole, ownership::sign(text, marker_line))
+fn for_whole_file(path: &'static str, text: &str, marker_line: usize) -> AgentFile {
+    for_part(path, Part::Whole, ownership::add_marker(text, marker_line))
 }
 
-fn part(path: &'static str, part: Part, text: String) -> AgentFile {
+fn for_part(path: &'static str, part: Part, text: String) -> AgentFile {
     AgentFile { path, part, text }
 }
 
@@ -141,9 +143,9 @@ mod tests {
 
     fn text_of(path: &str) -> String {
         let base = list_known_protocols().unwrap().remove(0);
-        let files = files(&Client::ALL, &base.text).unwrap();
+        let files = make_files(&Client::ALL, &base.text).unwrap();
         let file = files.into_iter().find(|file| file.path == path).unwrap();
-        file.over("").unwrap().text
+        file.update_text("").unwrap().text
     }
 
     #[test]
@@ -191,13 +193,13 @@ mod tests {
     #[test]
     fn import_that_is_there_is_left_alone() {
         let base = list_known_protocols().unwrap().remove(0);
-        let files = files(&[Client::Claude], &base.text).unwrap();
+        let files = make_files(&[Client::Claude], &base.text).unwrap();
         let claude = files.iter().find(|file| file.path == "CLAUDE.md").unwrap();
         assert_eq!(
-            claude.over("# Mine\n@AGENTS.md\n").unwrap().text,
+            claude.update_text("# Mine\n@AGENTS.md\n").unwrap().text,
             "# Mine\n@AGENTS.md\n"
         );
-        let added = claude.over("# Mine\n").unwrap().text;
+        let added = claude.update_text("# Mine\n").unwrap().text;
         assert!(added.contains("\n@AGENTS.md\n"));
     }
 

@@ -19,19 +19,19 @@ pub(crate) struct Outcome {
 }
 
 /// Adds the marker line to a file that is ours as a whole, as its line number `line`.
-pub(super) fn sign(text: &str, line: usize) -> String {
+pub(super) fn add_marker(text: &str, line: usize) -> String {
     let marker = format!(
         "# {SIGN}{} (cleo init --agents writes this file)",
-        short(text)
+        compute_short_digest(text)
     );
     let mut lines: Vec<&str> = text.lines().collect();
     lines.insert(line.min(lines.len()), &marker);
     lines.join("\n") + "\n"
 }
 
-pub(super) fn replace(there: &str, signed: &str) -> Outcome {
-    if plain(there) == signed {
-        return keep(there);
+pub(super) fn replace_whole(there: &str, signed: &str) -> Outcome {
+    if normalize_line_ends(there) == signed {
+        return leave_unchanged(there);
     }
     Outcome {
         text: signed.to_string(),
@@ -40,20 +40,20 @@ pub(super) fn replace(there: &str, signed: &str) -> Outcome {
 }
 
 fn is_untouched(text: &str) -> bool {
-    let text = plain(text);
+    let text = normalize_line_ends(text);
     let (markers, others): (Vec<&str>, Vec<&str>) =
         text.lines().partition(|line| line.contains(SIGN));
     let body = others.join("\n") + "\n";
-    matches!(markers[..], [marker] if marker.contains(&format!("{SIGN}{}", short(&body))))
+    matches!(markers[..], [marker] if marker.contains(&format!("{SIGN}{}", compute_short_digest(&body))))
 }
 
 /// Puts our block into a file of the project, in place of the old one or at the end. Everything else is
 /// preserved byte for byte. It is an error if the markers are not a pair.
 pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
-    let block = block(content).replace('\n', end_of_line);
+    let block = format_block(content).replace('\n', end_of_line);
     Ok(match find(there)? {
-        Some(range) if is_block_of(&there[range.clone()], content) => keep(there),
+        Some(range) if is_block_of(&there[range.clone()], content) => leave_unchanged(there),
         Some(range) => Outcome {
             holds_changes: !is_untouched_block(&there[range.clone()]),
             text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
@@ -76,17 +76,17 @@ pub(super) fn has_marker(text: &str) -> bool {
     text.lines().any(|line| is_begin(line) || is_end(line))
 }
 
-pub(super) fn keep(there: &str) -> Outcome {
+pub(super) fn leave_unchanged(there: &str) -> Outcome {
     Outcome {
         text: there.to_string(),
         holds_changes: false,
     }
 }
 
-fn block(content: &str) -> String {
+fn format_block(content: &str) -> String {
     let begin = format!(
         "{BEGIN}{} (cleo init --agents writes this block) -->",
-        short(content)
+        compute_short_digest(content)
     );
     format!("{begin}\n{content}{END}\n")
 }
@@ -122,24 +122,24 @@ fn is_end(line: &str) -> bool {
 }
 
 fn is_block_of(there: &str, content: &str) -> bool {
-    plain(there).trim_end() == block(content).trim_end()
+    normalize_line_ends(there).trim_end() == format_block(content).trim_end()
 }
 
 fn is_untouched_block(there: &str) -> bool {
-    let there = plain(there);
+    let there = normalize_line_ends(there);
     let Some((begin, rest)) = there.split_once('\n') else {
         return false;
     };
     let content = rest.trim_end().strip_suffix(END).unwrap_or(rest);
-    begin.starts_with(&format!("{BEGIN}{} ", short(content)))
+    begin.starts_with(&format!("{BEGIN}{} ", compute_short_digest(content)))
 }
 
 /// Reads text as it was before a checkout changed its line ends.
-fn plain(text: &str) -> String {
+fn normalize_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-fn short(text: &str) -> String {
+fn compute_short_digest(text: &str) -> String {
     let digest = digest(text);
     let digits = digest.trim_start_matches("sha256:");
     digits.chars().take(DIGITS).collect()
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn signed_file_is_replaced_as_long_as_nobody_changed_it() {
-        let old = sign("---\nname: a\n---\nold\n", 1);
-        let new = sign("---\nname: a\n---\nnew\n", 1);
+        let old = add_marker("---\nname: a\n---\nold\n", 1);
+        let new = add_marker("---\nname: a\n---\nnew\n", 1);
         for (there, holds_changes) in [
             (old.clone(), false),
             (old.replace('\n', "\r\n"), false),
@@ -161,14 +161,14 @@ mod tests {
             (old.replace("cleo:digest ", ""), true),
             ("somebody's".to_string(), true),
         ] {
-            let outcome = replace(&there, &new);
+            let outcome = replace_whole(&there, &new);
             assert_eq!(
                 (outcome.text, outcome.holds_changes),
                 (new.clone(), holds_changes),
                 "{there}"
             );
         }
-        assert_eq!(replace(&new, &new).text, new);
+        assert_eq!(replace_whole(&new, &new).text, new);
     }
 
     #[test]
@@ -180,7 +180,8 @@ mod tests {
         let second = put_block(&around, "two\n").unwrap();
         assert!(!second.holds_changes, "{}", second.text);
         assert_eq!(second.text.replace("two\r\n", "one\n").len(), {
-            let crlf = block("one\n").replace('\n', "\r\n").len() - block("one\n").len() - 1;
+            let crlf =
+                format_block("one\n").replace('\n', "\r\n").len() - format_block("one\n").len() - 1;
             around.len() + crlf
         });
         assert!(second.text.ends_with("\nmore, no end"));
@@ -201,7 +202,7 @@ mod tests {
         for broken in [
             ours.replace(END, ""),
             format!("{END}\n{}", ours.replace(END, "")),
-            format!("{ours}between\n{}after\n", block("one\n")),
+            format!("{ours}between\n{}after\n", format_block("one\n")),
             format!("{BEGIN}x -->\nmine\n{ours}"),
         ] {
             let error = put_block(&broken, "two\n").unwrap_err();

@@ -73,7 +73,7 @@ impl Catalogue {
 
     fn read(places: &Places, skips_base: bool) -> Result<Catalogue> {
         let mut found = Found {
-            warnings: places.missing().collect(),
+            warnings: places.warn_of_missing_folders().collect(),
             ..Found::default()
         };
         for (folder, source) in places.skill_folders() {
@@ -82,7 +82,7 @@ impl Catalogue {
         found.add_embedded();
         let chosen = places::read_manifest(places, &mut found.warnings)?;
         let skills = sort(found.skills, &chosen.manifest);
-        chosen.warn(&skills, &mut found.warnings);
+        chosen.warn_of_unknown_skills(&skills, &mut found.warnings);
         let base = match read_base(places) {
             Err(error) if skips_base => {
                 let message = error.message;
@@ -111,17 +111,20 @@ impl Catalogue {
     pub(crate) fn built_in() -> Result<Vec<Skill>> {
         let mut found = Found::default();
         found.add_embedded();
-        Ok(sort(found.skills, &places::own()?.manifest))
+        Ok(sort(
+            found.skills,
+            &places::load_embedded_manifest()?.manifest,
+        ))
     }
 
     /// Finds a skill by name, in any case, with or without `ct-`. The error of a skill whose file is invalid
     /// says why.
     pub(crate) fn skill(&self, name: &str) -> Result<&Skill> {
         crate::skill::require(&self.skills, name)
-            .map_err(|error| self.faulty(name).unwrap_or(error))
+            .map_err(|error| self.explain_left_out(name).unwrap_or(error))
     }
 
-    fn faulty(&self, name: &str) -> Option<Error> {
+    fn explain_left_out(&self, name: &str) -> Option<Error> {
         let mut left_out = self.left_out.iter();
         let LeftOut { file, why } =
             left_out.find(|one| is_called(&folder_name(&one.file), name))?;
@@ -182,7 +185,11 @@ impl Found {
     fn scan(&mut self, folder: &Path, source: Source, places: &Places) {
         let files = places::skill_files(folder);
         self.warnings.extend(files.warning);
-        for file in files.paths.into_iter().filter(|file| places.counts(file)) {
+        for file in files
+            .paths
+            .into_iter()
+            .filter(|file| places.is_skill_place(file))
+        {
             let shown = places.display(&file);
             let added = read_text(&file)
                 .map_err(|error| error.message)
@@ -312,7 +319,7 @@ fn sort(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
 }
 
 /// Returns the root-relative path of `file` below `root`, or the whole path.
-fn below(file: &Path, root: &Path) -> Option<PathBuf> {
+fn strip_root(file: &Path, root: &Path) -> Option<PathBuf> {
     file.strip_prefix(root).ok().map(Path::to_path_buf)
 }
 

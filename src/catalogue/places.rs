@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::{Embedded, FILE_MAX, below, read_embedded_text, read_text, with_look};
+use super::{Embedded, FILE_MAX, read_embedded_text, read_text, strip_root, with_look};
 use crate::dispatch::matrix::Manifest;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -48,7 +48,7 @@ impl Places {
         folders
     }
 
-    pub(super) fn counts(&self, file: &Path) -> bool {
+    pub(super) fn is_skill_place(&self, file: &Path) -> bool {
         let folder = file.parent().and_then(Path::parent);
         let is_in = |except: &PathBuf| {
             let folder = folder.and_then(|folder| folder.canonicalize().ok());
@@ -58,7 +58,7 @@ impl Places {
     }
 
     /// Returns warnings for named folders that do not exist.
-    pub(super) fn missing(&self) -> impl Iterator<Item = String> {
+    pub(super) fn warn_of_missing_folders(&self) -> impl Iterator<Item = String> {
         let missing = self.named.iter().filter(|folder| !folder.is_dir());
         missing.map(|folder| format!("{} is not a folder to find skills in", folder.display()))
     }
@@ -89,10 +89,13 @@ impl Places {
 
     /// Returns how a file is shown: relative to the project or to the home, if it is in there.
     pub(super) fn display(&self, file: &Path) -> String {
-        let in_project = self.project.as_ref().and_then(|root| below(file, root));
+        let in_project = self
+            .project
+            .as_ref()
+            .and_then(|root| strip_root(file, root));
         let in_home = || {
             let home = self.home.as_ref()?;
-            Some(Path::new("~").join(below(file, home)?))
+            Some(Path::new("~").join(strip_root(file, home)?))
         };
         let path = in_project
             .or_else(in_home)
@@ -100,7 +103,7 @@ impl Places {
         path.to_string_lossy().into_owned()
     }
 
-    pub(crate) fn file(&self, shown: &str) -> PathBuf {
+    pub(crate) fn resolve(&self, shown: &str) -> PathBuf {
         match (shown.strip_prefix("~/"), &self.home, &self.project) {
             (Some(rest), Some(home), _) => home.join(rest),
             (_, _, Some(root)) => root.join(shown),
@@ -221,10 +224,10 @@ pub(super) fn read_manifest(places: &Places, warnings: &mut Vec<String>) -> Resu
             Err(fault) => warnings.push(format!("{fault}; the built-in manifest counts instead")),
         }
     }
-    own()
+    load_embedded_manifest()
 }
 
-pub(super) fn own() -> Result<Chosen> {
+pub(super) fn load_embedded_manifest() -> Result<Chosen> {
     let text = read_embedded_text(OWN)?;
     let manifest = parse(&text, OWN).map_err(|fault| Error::new(Code::Internal, fault))?;
     let path = None;
@@ -253,7 +256,7 @@ fn parse(text: &str, path: &str) -> std::result::Result<Manifest, String> {
 }
 
 impl Chosen {
-    pub(super) fn warn(&self, skills: &[Skill], warnings: &mut Vec<String>) {
+    pub(super) fn warn_of_unknown_skills(&self, skills: &[Skill], warnings: &mut Vec<String>) {
         let Some(path) = &self.path else { return };
         let rows = &self.manifest.dispatch_matrix;
         for (row, skill) in rows.by_task_type.iter().chain(&rows.by_keyword) {

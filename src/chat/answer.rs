@@ -7,8 +7,8 @@ use super::vocabulary::{component_type, type_names};
 use super::{Chat, ComponentOption, Meaning, Pending, PendingKind, Sentence};
 
 patterns! {
-    YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
-    NO = short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not");
+    YES = pattern_of_only("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
+    NO = pattern_of_only("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not");
     /// A client, where it is asked for: "it's 6", "id #6."
     CLIENT =
         r"(?i)^\s*(?:(?:it['’]s|it is|my|the|for)\s+)*(?:client\s*)?(?:(?:id|number|no\.?)\s*)?(?:is\s*)?[:#]?\s*(?P<id>[0-9]{1,15})(?:,?\s+please)?[\s.!)]*$";
@@ -20,7 +20,7 @@ patterns! {
 }
 
 /// Returns a pattern for messages whose words are all part of one of these.
-fn short(words: &str) -> String {
+fn pattern_of_only(words: &str) -> String {
     let polite = r"(?:please|thanks|thank you|now)\b[\s,;.!]*";
     let word = format!(r"(?:{words})(?:$|[\s,;.!]+)");
     format!(r"(?i)^\s*(?:{polite})*(?:{word}(?:{polite})*)+$")
@@ -31,7 +31,7 @@ pub(crate) fn interpret(chat: &Chat, message: &str, now: &str) -> Meaning {
     let is_yes = YES.is_match(message);
     let short = (is_yes || NO.is_match(message)).then_some(is_yes);
     let pending = chat.pending.as_ref().filter(|it| now < it.expires.as_str());
-    if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
+    if let Some(heard) = pending.and_then(|pending| interpret_answer(pending, short, message)) {
         return heard;
     }
     let question = (chat.question.as_ref()).filter(|it| now < it.expires.as_str());
@@ -47,12 +47,12 @@ pub(crate) fn interpret(chat: &Chat, message: &str, now: &str) -> Meaning {
         }
         (Some(heard), _) => heard,
         (None, Some(_)) if short == Some(false) => Meaning::Cancelled,
-        (None, _) if short.is_some() || choose(message, &[]).is_some() => Meaning::Nothing,
+        (None, _) if short.is_some() || find_chosen(message, &[]).is_some() => Meaning::Nothing,
         (None, _) => Meaning::Unknown,
     }
 }
 
-fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meaning> {
+fn interpret_answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meaning> {
     let chosen = |id: &str| Meaning::Chosen(pending.call().choose_component(id));
     Some(match (pending.kind, short) {
         (_, Some(false)) => Meaning::Cancelled,
@@ -62,7 +62,7 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meani
             [one] => chosen(one),
             _ => Meaning::Invalid,
         },
-        (PendingKind::Select, None) => match choose(message, &pending.options)? {
+        (PendingKind::Select, None) => match find_chosen(message, &pending.options)? {
             Some(id) => chosen(&id),
             None => Meaning::Invalid,
         },
@@ -71,7 +71,7 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meani
 
 /// Reads a choice by place, id or title: the component, or none where a number or its like is not clearly one of
 /// the list. "The other one" is not, even if one is titled so.
-fn choose(message: &str, options: &[ComponentOption]) -> Option<Option<String>> {
+fn find_chosen(message: &str, options: &[ComponentOption]) -> Option<Option<String>> {
     let choice = CHOICE.captures(message)?;
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());

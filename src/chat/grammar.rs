@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::record::canonical;
 use super::sentence::{BARE, CLIENT, POLITE, Sentence};
-use super::value::{COLORS, Kind, plain};
+use super::value::{COLORS, Kind, format_value};
 use super::vocabulary::{
-    COMPONENT, Field, component_type, contains_word, elements, find_field, list_offered, names,
-    state, type_names,
+    COMPONENT, Field, component_type, contains_word, find_element_fields, find_field, list_names,
+    list_offered, parse_flag_word, type_names,
 };
 use super::{Call, Meaning, Tool};
 
@@ -84,7 +84,7 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
         _ => None,
     });
     let options = options.collect::<Vec<_>>().join("|");
-    let (types, fields) = (type_names(), names(COMPONENT));
+    let (types, fields) = (type_names(), list_names(COMPONENT));
     let parts = format!(
         "{PARTS}\noptions (?:{options}|#[0-9a-f]+|{COLORS})\ntypes {types}\nfield {fields}\nto {TO}\nours {OURS}"
     );
@@ -117,7 +117,7 @@ patterns! {
     /// A field of a component and its value: "with title Hello", "the caption to B".
     DESCRIBED = format!(
         r"^(?:(?:with|the|its|an?)\s+)*(?P<name>titled|called|named|{})(?:(?P<link>{TO})|\s+(?:is\s+|of\s+)?)(?P<value>.+)$",
-        names(COMPONENT)
+        list_names(COMPONENT)
     );
     BETWEEN = r",?\s+(?:and|with)\s+|,\s+";
 }
@@ -141,7 +141,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Meaning> {
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
     let calls = READERS.iter().filter_map(read);
     // A complete call comes before one whose values are missing.
-    let mut call = calls.min_by_key(|call| call.missing().is_some())?;
+    let mut call = calls.min_by_key(|call| call.find_missing_value().is_some())?;
     if let Some(client) = client {
         call.set("clientId", client);
     }
@@ -155,7 +155,7 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     let mut call = Call::new(tool);
     match tool {
         Tool::GetClientDesign => {
-            let is_part = get("element").is_none_or(|name| !elements(name).is_empty());
+            let is_part = get("element").is_none_or(|name| !find_element_fields(name).is_empty());
             return is_part.then_some(call);
         }
         Tool::GetQa => return Some(call),
@@ -168,14 +168,14 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         call.set("security_group_title", sentence.words(group, false)?);
     }
     let mut updates = match place("pairs") {
-        Some(pairs) => read_pairs(tool, sentence, pairs)?,
+        Some(pairs) => read_assignments(tool, sentence, pairs)?,
         None => Vec::new(),
     };
     if let Some(name) = get("name").or(get("element")) {
         updates.push(read_pair(tool, sentence, name, place("value"))?);
     }
     if let (Tool::UpdateComponent, Some(word)) = (tool, get("state")) {
-        let (key, value) = state(word)?;
+        let (key, value) = parse_flag_word(word)?;
         updates.push((key.to_string(), value.into()));
     }
     // "Add cards" does not say how many, "delete my cards" means more than one.
@@ -202,11 +202,13 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
 /// Whether "the radius of the button" is changed, which may be that of all buttons and so the design's.
 fn is_of_design(call: &Call, sentence: &Sentence, updates: &[(String, Value)]) -> bool {
     let criteria = call.object("criteria");
-    let kind = criteria.get("component_type").map(plain);
+    let kind = criteria.get("component_type").map(format_value);
     let kind = kind.filter(|_| criteria.len() == 1 && !sentence.plain.contains("component"));
     let fields = (updates.iter()).filter_map(|(key, _)| find_field(COMPONENT, key));
-    let mut names = fields.flat_map(Field::names);
-    kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty()))
+    let mut names = fields.flat_map(Field::list_names);
+    kind.is_some_and(|kind| {
+        names.any(|name| !find_element_fields(&format!("{kind} {name}")).is_empty())
+    })
 }
 
 /// Sets the component that is named by its number, or what describes those that are meant.
@@ -223,7 +225,7 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     }
     criteria.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));
     if let (Tool::SearchComponent, Some(word)) = (call.tool, get("state")) {
-        let (key, value) = state(word)?;
+        let (key, value) = parse_flag_word(word)?;
         criteria.insert(key.to_string(), value.into());
     }
     let field = |part| get(part).and_then(|name| find_field(COMPONENT, name));
@@ -244,7 +246,7 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
 }
 
 /// Reads "X to V and Y to W"; none if there is anything else.
-fn read_pairs(
+fn read_assignments(
     tool: Tool,
     sentence: &Sentence,
     place: Range<usize>,
@@ -279,7 +281,7 @@ fn read_pair(
     place: Option<Range<usize>>,
 ) -> Option<(String, Value)> {
     let fields = match (tool, name) {
-        (Tool::UpdateDesign, _) => elements(name),
+        (Tool::UpdateDesign, _) => find_element_fields(name),
         (_, "titled" | "called" | "named") => vec![find_field(COMPONENT, "props.title")?],
         _ => vec![find_field(COMPONENT, name)?],
     };

@@ -69,7 +69,7 @@ macro_rules! tools {
                 match self { $(Tool::$variant => $name,)+ }
             }
 
-            pub(crate) fn what(self) -> &'static str {
+            pub(crate) fn describe(self) -> &'static str {
                 match self { $(Tool::$variant => $what,)+ }
             }
 
@@ -142,7 +142,7 @@ impl Call {
     }
 
     /// Returns the first field without a value.
-    pub(crate) fn missing(&self) -> Option<String> {
+    pub(crate) fn find_missing_value(&self) -> Option<String> {
         let updates = self.object(self.tool.updates()).into();
         let mut updates = value::flatten(&updates).into_iter();
         updates.find_map(|(path, value)| (value.is_null() || value.is_array()).then_some(path))

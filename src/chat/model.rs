@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
-use super::value::{Kind, check_fields, plain, truncate};
+use super::value::{Kind, check_fields, format_value, truncate};
 use super::vocabulary::{
-    COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_offered, names, types,
+    COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_names, list_offered,
+    types,
 };
 use super::{Call, Tool};
-use crate::error::{shorten, steers};
+use crate::error::{is_control_character, shorten};
 use crate::plan::message::strip_fence;
 
 /// Words of a request without meaning.
@@ -67,7 +68,7 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
     let fields = COMPONENT
         .iter()
         .filter(|field| !matches!(field.kind, Kind::Protected));
-    let fields: Vec<&str> = fields.flat_map(Field::names).collect();
+    let fields: Vec<&str> = fields.flat_map(Field::list_names).collect();
     let (fields, types) = (fields.join(", "), types().collect::<Vec<_>>().join(", "));
     let client = client.map_or(String::new(), |client| {
         format!(" The conversation is about client {client}.")
@@ -87,9 +88,9 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
 
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
     let answer: Answer = serde_json::from_str(strip_fence(answer))
-        .map_err(|fault| visible(&format!("it is not a call in JSON: {fault}")))?;
+        .map_err(|fault| strip_control_characters(&format!("it is not a call in JSON: {fault}")))?;
     let Some(tool) = answer.tool else {
-        let ask = visible(answer.ask.unwrap_or_default().trim());
+        let ask = strip_control_characters(answer.ask.unwrap_or_default().trim());
         return match ask.is_empty() {
             true => Err("it named no tool".to_string()),
             false => Ok(Err(format!("The model asks: {}\n", shorten(&ask, 300)))),
@@ -104,7 +105,12 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
     let unsure = |what: String| format!("I am not sure about \"{}\" here", truncate(&what));
     let checked =
         check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
-    let why = |why: String| format!("I did not understand that: {}. ", visible(&why));
+    let why = |why: String| {
+        format!(
+            "I did not understand that: {}. ",
+            strip_control_characters(&why)
+        )
+    };
     Ok(checked.map(|()| call).map_err(why))
 }
 
@@ -118,8 +124,8 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
     for (key, value) in args {
         let (key, value) = match (key.as_str(), value) {
             (_, Value::Null) => continue,
-            ("updates", pairs) => (tool.updates(), read_pairs(tool.fields(), pairs)?),
-            ("criteria", pairs) => ("criteria", read_pairs(COMPONENT, pairs)?),
+            ("updates", pairs) => (tool.updates(), parse_updates(tool.fields(), pairs)?),
+            ("criteria", pairs) => ("criteria", parse_updates(COMPONENT, pairs)?),
             (key @ ("clientId" | "componentId"), Value::String(id)) => (key, id.into()),
             (key, _) => return Err(format!("{key} is not what it was asked for")),
         };
@@ -138,7 +144,7 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
 }
 
 /// Reads names of fields, and values; unknown ones are kept, to be refused.
-fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
+fn parse_updates(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
     let pairs: Vec<Pair> = serde_json::from_value(pairs).map_err(|fault| fault.to_string())?;
     let read = |Pair { field: name, value }| {
         let field = find_field(fields, &name);
@@ -152,8 +158,8 @@ fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
     Ok(Value::Object(pairs.into_iter().map(read).collect()))
 }
 
-fn visible(text: &str) -> String {
-    text.chars().filter(|c| !steers(*c)).collect()
+fn strip_control_characters(text: &str) -> String {
+    text.chars().filter(|c| !is_control_character(*c)).collect()
 }
 
 /// Checks a call of a model against its message and returns the part that is not in it. A client and a component
@@ -167,12 +173,14 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     let mut left = sentence.plain.clone();
     let id = regex::escape(call.text("componentId"));
     let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
-    if !id.is_empty() && !cuts(&mut left, &numbered, |_| true) {
+    if !id.is_empty() && !blanks_first_match(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
     let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
     let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    if needs_sentence(call.tool) || call.tool.can_write() && !cuts(&mut left, &verbs, |_| true) {
+    if needs_sentence(call.tool)
+        || call.tool.can_write() && !blanks_first_match(&mut left, &verbs, |_| true)
+    {
         return Err(call.tool.name().to_string());
     }
     let criteria = criteria.iter().map(|pair| (true, pair));
@@ -181,11 +189,14 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
         let kind = field.map_or(Kind::Text, |field| field.kind);
         let mut kinds = TYPES.iter().filter(|_| key == "component_type");
         let pattern = match (
-            kinds.find(|words| contains_word(words, &plain(value))),
+            kinds.find(|words| contains_word(words, &format_value(value))),
             field,
         ) {
             // "Button" in "button radius" is not a component.
-            (Some(words), _) => format!(r"\b(?:{words})\b(?P<field>[\s_-]+{})?", names(COMPONENT)),
+            (Some(words), _) => format!(
+                r"\b(?:{words})\b(?P<field>[\s_-]+{})?",
+                list_names(COMPONENT)
+            ),
             (None, Some(field)) => write_pattern(field, is_criterion),
             (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x04\x01+)".to_string(),
         };
@@ -197,8 +208,8 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             let is_part = found.name("field").is_some();
             !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
         };
-        if !cuts(&mut left, &pattern, is_it) {
-            return Err(plain(value));
+        if !blanks_first_match(&mut left, &pattern, is_it) {
+            return Err(format_value(value));
         }
     }
     let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
@@ -212,7 +223,7 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
 /// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
 /// A text is in quotes, so that its end is certain; other values are one word.
 fn write_pattern(field: &Field, is_criterion: bool) -> String {
-    let words = names(std::slice::from_ref(field));
+    let words = list_names(std::slice::from_ref(field));
     let bare = match field.kind {
         Kind::Text | Kind::Name | Kind::Address => "",
         _ => r"|(?P<bare>[^\x01-\x04\s,]*[^\x01-\x04\s,.!])",
@@ -231,7 +242,11 @@ fn write_pattern(field: &Field, is_criterion: bool) -> String {
 }
 
 /// Blanks the first place of a pattern that fits; returns false if there is none.
-fn cuts(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
+fn blanks_first_match(
+    left: &mut String,
+    pattern: &str,
+    fits: impl Fn(&Captures<'_>) -> bool,
+) -> bool {
     let regex = Regex::new(pattern).ok();
     let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
     let Some(found) = found.find(|found| fits(found)) else {

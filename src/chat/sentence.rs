@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::record::canonical;
 use super::value::Kind;
-use super::vocabulary::{COMPONENT, names, type_names};
+use super::vocabulary::{COMPONENT, list_names, type_names};
 
 /// Longest message that is understood, in bytes.
 const MESSAGE_MAX: usize = 20_000;
@@ -46,7 +46,7 @@ patterns! {
     SEVERAL = r"\b(?:and|or|but|not|except)\b|,";
     /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
-    VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
+    VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", list_names(COMPONENT), type_names());
     /// Words that select or count rather than name: "the last card", "no group".
     COUNT = format!(
         r"^(?:the|an?|my|our|your|his|her|their|no|not|any(?:one)?|some|each|every(?:one|body)?|nobody|all|both|n?either|only|another|others?|such|few|many|most|more|last|latest|next|previous|prior|current|existing|new(?:er|est)?|old(?:er|est)?|recent|top|bottom|middle|left|right|upper|lower|wrong|remaining|rest|[0-9]+(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|first|second|(?:thi|fou|fif|six|seven|eigh|nin|ten)(?:rd|r?th)|(?:un)?(?:blurred|secured?|scheduled)|security|access|groups?|{LINK})$"
@@ -56,11 +56,11 @@ patterns! {
     /// Behind "and" only a noun is the next field: "and text Bob" may be another request.
     WITH = format!(
         r"\b(?:with\s+(?:(?:the|an?)\s+)?{}|and\s+(?:the\s+)?(?:title|heading|caption|subtitle|subheading|description))\s+$",
-        names(COMPONENT)
+        list_names(COMPONENT)
     );
     OPEN = format!(r"^[\s.,]*(?:\x03|{POLITE})");
     MARKED = r"^(?:[\s,.]*!|[\s,]*\.\.|['’]s)";
-    POSSESSED = format!(r"^['’]s\s+{}", names(COMPONENT));
+    POSSESSED = format!(r"^['’]s\s+{}", list_names(COMPONENT));
 }
 
 #[derive(Clone, Debug, Default)]
@@ -81,24 +81,27 @@ impl Sentence {
         let (mut plain, mut clients) = (text.to_ascii_lowercase(), Vec::new());
         for word in LINKS.find_iter(&text) {
             let is_first = FIRST.is_match(&text[..word.start()]);
-            if !is_small(word.as_str()) && !is_first && text.split(' ').any(is_small) {
+            if !starts_lowercase(word.as_str())
+                && !is_first
+                && text.split(' ').any(starts_lowercase)
+            {
                 plain.replace_range(word.range(), word.as_str());
             }
         }
         for quote in QUOTES.find_iter(&text) {
-            hide(&mut plain, quote.range(), QUOTED);
+            mask_range(&mut plain, quote.range(), QUOTED);
             plain.replace_range(quote.start()..=quote.start(), "\u{4}");
         }
         let is_misquoted = MISQUOTED.is_match(&plain);
         let mut bare = plain.clone();
         for address in ADDRESSES.find_iter(&plain) {
-            hide(&mut bare, address.range(), QUOTED);
+            mask_range(&mut bare, address.range(), QUOTED);
         }
         for named in NAMED.captures_iter(&bare) {
             clients.push(canonical(&named["number"]));
             let place = named.get_match().range();
             let is_apart = named.name("for").is_some() || FIRST.is_match(&bare[..place.start]);
-            hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
+            mask_range(&mut plain, place, if is_apart { CLIENT } else { BARE });
         }
         if let Some(end) = BEFORE.find(&plain).map(|it| it.end()) {
             // "Could you …?" is not a question.
@@ -143,7 +146,7 @@ impl Sentence {
     pub(super) fn words(&self, place: Range<usize>, is_said: bool) -> Option<&str> {
         let text = &self.text[place.clone()];
         let count = text.split_whitespace().count();
-        let is_name = count == 1 || count <= 3 && !is_small(text);
+        let is_name = count == 1 || count <= 3 && !starts_lowercase(text);
         let plain = &self.plain[place.clone()];
         let is_sure = !VAGUE.is_match(plain) && (is_said || !COUNT.is_match(plain));
         let is_whole = !is_cut(text, &self.plain[place.end..]);
@@ -175,7 +178,7 @@ impl Sentence {
         let is_told = is_linked || is_new && WITH.is_match(before);
         let is_word = WORD.is_match(text) && !VAGUE.is_match(&text.to_lowercase());
         // Where all words have a capital it marks no text.
-        let has_small = self.text[..place.start].split(' ').any(is_small);
+        let has_small = self.text[..place.start].split(' ').any(starts_lowercase);
         let is_name = text.starts_with(char::is_uppercase) && has_small;
         if is_told && is_word && is_name && !is_cut(text, after) && !OPEN.is_match(after) {
             return Some(text.into());
@@ -191,11 +194,11 @@ fn is_cut(text: &str, after: &str) -> bool {
     after.starts_with('.') && is_short || MARKED.is_match(after) && !POSSESSED.is_match(after)
 }
 
-fn is_small(word: &str) -> bool {
+fn starts_lowercase(word: &str) -> bool {
     word.starts_with(char::is_lowercase)
 }
 
-fn hide(text: &mut String, place: Range<usize>, mark: char) {
+fn mask_range(text: &mut String, place: Range<usize>, mark: char) {
     let mask = mark.to_string().repeat(place.len());
     text.replace_range(place, &mask);
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
 use super::{Call, Tool};
-use crate::error::{self, Code, Error, shorten, steers};
+use crate::error::{self, Code, Error, is_control_character, shorten};
 
 /// Longest text and address, in characters.
 const TEXT_MAX: usize = 10_000;
@@ -50,8 +50,8 @@ impl Kind {
             _ => return None,
         };
         // Joiners within words and pictures do no harm.
-        let is_hidden = |c: char| steers(c) && !matches!(c, '\u{200c}' | '\u{200d}');
-        let is_seen = |c: char| !c.is_whitespace() && !steers(c);
+        let is_hidden = |c: char| is_control_character(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+        let is_seen = |c: char| !c.is_whitespace() && !is_control_character(c);
         if text.contains(is_hidden) || !text.is_empty() && !text.contains(is_seen) {
             return None;
         }
@@ -113,7 +113,8 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
         match find_open_field(tool, &key).map(|field| (field, field.kind.read(value))) {
             Ok((field, Some(value))) => changes.push((field, value)),
             Ok((field, None)) => {
-                let (label, kind, value) = (field.label(), field.kind, truncate(&plain(value)));
+                let (label, kind, value) =
+                    (field.label(), field.kind, truncate(&format_value(value)));
                 faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
             }
             Err(fault) => {
@@ -130,7 +131,7 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
 }
 
 /// Makes changes in a record; other keys of its objects are preserved.
-pub(crate) fn change<T: Serialize + DeserializeOwned>(
+pub(crate) fn apply_changes<T: Serialize + DeserializeOwned>(
     record: &T,
     by: &Changes,
 ) -> error::Result<T> {
@@ -194,7 +195,7 @@ pub(crate) fn set(record: &mut Value, path: &str, value: Value) {
 }
 
 /// Returns what people call the field at a path or under a key; the last part of one that is not known.
-pub(crate) fn label(path: &str) -> String {
+pub(crate) fn find_label(path: &str) -> String {
     let mut fields = DESIGN.iter().chain(COMPONENT);
     let known = fields.find(|field| field.path == path || field.key == path);
     let last = || path.rsplit('.').next().unwrap_or(path).replace('_', " ");
@@ -202,7 +203,7 @@ pub(crate) fn label(path: &str) -> String {
 }
 
 /// Writes a value as people do: a text without its quotes.
-pub(crate) fn plain(value: &Value) -> String {
+pub(crate) fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),

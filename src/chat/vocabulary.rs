@@ -29,15 +29,15 @@ pub(crate) struct Field {
 
 impl Field {
     pub(crate) fn label(&self) -> &'static str {
-        self.names().next().unwrap_or(self.key)
+        self.list_names().next().unwrap_or(self.key)
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn list_names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split('|')
     }
 
     pub(super) fn all_names(&self) -> impl Iterator<Item = &'static str> {
-        self.names().chain([self.key, self.path])
+        self.list_names().chain([self.key, self.path])
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) fn component_type(word: &str) -> Option<&'static str> {
 }
 
 /// Returns the field and the value that a word such as `blurred` or `unblur` means.
-pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
+pub(super) fn parse_flag_word(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
     let verb = |field: &Field| field.label().split(' ').next();
     let mut flags = COMPONENT.iter().filter(|field| matches!(field.kind, Flag));
@@ -186,7 +186,7 @@ pub(crate) fn list_offered() -> impl Iterator<Item = &'static Field> {
 }
 
 /// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
-pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
+pub(crate) fn find_element_fields(name: &str) -> Vec<&'static Field> {
     let ends_so = |field: &&Field| {
         let last = field.label().rsplit(' ').next();
         last.is_some_and(|last| is_same(last, name))
@@ -208,7 +208,7 @@ pub(super) fn type_names() -> String {
 }
 
 /// Returns a pattern for what people call fields, and their keys.
-pub(super) fn names(fields: &[Field]) -> String {
+pub(super) fn list_names(fields: &[Field]) -> String {
     let escape = |name: &str| regex::escape(&name.to_lowercase()).replace([' ', '_'], r"[\s_-]?");
     let names = fields.iter().flat_map(Field::all_names);
     let mut all: Vec<String> = names.map(escape).collect();

@@ -7,7 +7,7 @@ use clap::Args;
 use super::Face;
 use super::live::Live;
 use super::screen::{Cell, Screen, Tone, dim, plain, strong};
-use crate::coordinator::ask::{self, Asked, Options, Query};
+use crate::coordinator::ask::{self, Options, Query, QueryReport};
 use crate::error::{Result, quote};
 use crate::ops::executions::Progress;
 use crate::worker::response::{Status, WorkerReply};
@@ -56,7 +56,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         &options,
         &mut |told| match told {
             Progress::Event(event) => live.send(event),
-            Progress::Piece(piece) => live.piece(&piece),
+            Progress::Piece(piece) => live.show_piece(&piece),
         },
     )?;
     live.end_pieces(&asked.reply.answer);
@@ -72,7 +72,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-fn render_steps(screen: &mut Screen, asked: &Asked) {
+fn render_steps(screen: &mut Screen, asked: &QueryReport) {
     screen.line(Tone::Plain, "");
     let results = asked.reply.intermediate_results.iter();
     let rows = results.zip(&asked.reply.used_agents);

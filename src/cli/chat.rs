@@ -90,7 +90,7 @@ fn say(
     };
     let surroundings = face.surroundings()?;
     let model = load_trusted_model(&surroundings)?;
-    let turn = chat::turn(&surroundings, &said, model.as_ref())?;
+    let turn = chat::answer_message(&surroundings, &said, model.as_ref())?;
     shown.clone_from(&turn.pending);
     face.reply(&turn, &[], |screen| render(screen, &turn))
 }

@@ -13,7 +13,7 @@ use super::screen::Tone;
 use super::{Face, environment};
 use crate::config::Settings;
 use crate::coordinator::request::RunRequest;
-use crate::coordinator::{self, Ambience, Options, Report};
+use crate::coordinator::{self, Options, Report, RunEnvironment};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
 use crate::id::TaskId;
@@ -52,7 +52,7 @@ pub(super) struct Demo {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (program, is_on_path) = environment::program()?;
+    let (program, is_on_path) = environment::find_own_program()?;
     let around = face.surroundings()?;
     let folder = around.directory.join(&arguments.dir);
     make_folder(&folder, &arguments.dir)?;
@@ -95,7 +95,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         "A shell script, agent.sh, plays the agents; no AI is used. For T6 it reports success once without any work.",
     );
     let mut progress = Progress::new(face);
-    let ambience = Ambience::default();
+    let ambience = RunEnvironment::default();
     let mut report = coordinator::run(surroundings, options, ambience, &mut progress)?;
     let error = report.error.take();
     let shown = arguments.dir.to_string_lossy().into_owned();

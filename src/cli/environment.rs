@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
 use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, LLM_BASE_URL, Origin, Settings, Value};
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
@@ -49,7 +49,10 @@ fn add_server(settings: &mut Settings) -> Result<()> {
         // An invalid URL is refused only when a model is created, because the variable belongs to
         // other programs.
         let value = value.unwrap_or_else(|_| {
-            let start = address.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
+            let start = address
+                .chars()
+                .take(ADDRESS_SHOWN)
+                .filter(|c| !is_control_character(*c));
             Value::Text(start.chain(['…']).collect())
         });
         settings.add(key, value, Origin::Variable(name));
@@ -73,7 +76,7 @@ pub(super) fn settings_files(globals: &Globals) -> Files {
 
 pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
     let mut settings = Settings::default();
-    let mut fault = options(globals, &mut settings).err();
+    let mut fault = apply_options(globals, &mut settings).err();
     for key in KEYS {
         match variable_of(key) {
             Ok(None) => {}
@@ -97,7 +100,7 @@ fn read(key: &Key, variable: &str, text: &str) -> Result<Value> {
     })
 }
 
-fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
+fn apply_options(globals: &Globals, settings: &mut Settings) -> Result<()> {
     let word = |value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
         value().map(|value| Value::Text(value.get_name().to_string()))
     };
@@ -192,7 +195,7 @@ pub(super) fn format(settings: &Settings) -> Option<Format> {
     Format::from_str(&settings.text(FORMAT)?, true).ok()
 }
 
-pub(super) fn program() -> Result<(PathBuf, bool)> {
+pub(super) fn find_own_program() -> Result<(PathBuf, bool)> {
     let program = env::current_exe().map_err(|cause| {
         let message = format!("cleo cannot find its own program: {cause}");
         Error::new(Code::Internal, message).because(cause)
@@ -275,7 +278,7 @@ fn actor(settings: &Settings) -> Result<String> {
 /// Checks a name for the log; the error is the message.
 fn one_line(what: &str, name: String) -> std::result::Result<String, String> {
     let is_long = name.chars().count() > AGENT_MAX;
-    if is_long || name.trim().is_empty() || name.contains(steers) {
+    if is_long || name.trim().is_empty() || name.contains(is_control_character) {
         return Err(format!(
             "{what} is `{name}`; it can be one line of at most {AGENT_MAX} visible characters"
         ));

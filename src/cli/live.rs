@@ -61,7 +61,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    pub(super) fn row<T: Serialize>(&mut self, row: &T) {
+    pub(super) fn show_row<T: Serialize>(&mut self, row: &T) {
         if self.form == Form::Lines {
             self.stream.row(row, |_| {});
         }
@@ -78,7 +78,7 @@ impl<'a> Live<'a> {
     }
 
     /// Shows a piece of an answer; a line names the agent when it changes.
-    pub(super) fn piece(&mut self, piece: &Piece<'_>) {
+    pub(super) fn show_piece(&mut self, piece: &Piece<'_>) {
         self.send(piece);
         let is_new = self.speaker != piece.agent;
         let names_agent = is_new && !self.answer.is_empty();

@@ -103,11 +103,11 @@ fn row(entry: &Entry) -> [Cell; 5] {
         dim(format_time(&operation.at)),
         accent(&operation.by),
         (tone, operation.command.clone()),
-        (tone, format!("{}{}", entry.summary, standing(entry))),
+        (tone, format!("{}{}", entry.summary, describe_undo(entry))),
     ]
 }
 
-fn standing(entry: &Entry) -> String {
+fn describe_undo(entry: &Entry) -> String {
     let told = |what: &str, number: Option<u64>| {
         let told = number.map(|number| format!(" ({what} {number})"));
         told.unwrap_or_default()
@@ -125,7 +125,7 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
     let operation = &shown.operation.operation;
     screen
         .say(Tone::Strong, format!("operation {}", operation.number))
-        .line(Tone::Dim, standing(&shown.operation));
+        .line(Tone::Dim, describe_undo(&shown.operation));
     screen
         .field("command", &operation.command)
         .field("by", &operation.by)
@@ -137,7 +137,7 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
             (Some(fields), Some(task)) => {
                 screen.line(Tone::Plain, format!("changed {task}"));
                 for (name, step) in fields {
-                    screen.field(name, log::transition(step));
+                    screen.field(name, log::describe_transition(step));
                 }
             }
             _ => {

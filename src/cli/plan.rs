@@ -96,8 +96,8 @@ impl By {
 
 fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
     screen.line(Tone::Strong, first_line(&plan.goal, 200));
-    if plan.loops() > 1 {
-        let loops = plan.loops();
+    if plan.clamped_max_loops() > 1 {
+        let loops = plan.clamped_max_loops();
         screen.line(
             Tone::Dim,
             format!("at most {loops} passes, until the goal is reached"),
@@ -142,7 +142,7 @@ fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
     let what = describe_source(&arguments.file);
     let mut notes = Notes::default();
     let bytes = read_input(&arguments.file, PLAN_MAX)?;
-    let checked = plans::judge(&face.surroundings()?, &mut notes, &what, &bytes)?;
+    let checked = plans::check_bytes(&face.surroundings()?, &mut notes, &what, &bytes)?;
     face.answer(&checked, notes, |screen, checked| {
         if checked.faults.is_empty() {
             let steps = count(checked.plan.steps.len(), "step", "steps");
@@ -179,7 +179,9 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     let what = describe_source(&arguments.file);
     let checked = plans::read(&face.surroundings()?, &mut notes, &what, &bytes)?;
     if arguments.draw.is_asked() {
-        return Ok(arguments.draw.answer(face, &checked.plan.shapes(), &[]));
+        return Ok(arguments
+            .draw
+            .answer(face, &checked.plan.drawing_shapes(), &[]));
     }
     face.answer(&checked, notes, |screen, checked| {
         plan_text(screen, &checked.plan, &checked.assignments);
@@ -232,7 +234,9 @@ fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
         planned.write(&surroundings, file, arguments.force)?;
     }
     if arguments.draw.is_asked() {
-        return Ok(arguments.draw.answer(face, &planned.plan.shapes(), &[]));
+        return Ok(arguments
+            .draw
+            .answer(face, &planned.plan.drawing_shapes(), &[]));
     }
     face.answer(&planned, notes, |screen, planned| {
         plan_text(screen, &planned.plan, &planned.assignments);

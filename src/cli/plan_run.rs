@@ -9,7 +9,7 @@ use super::Face;
 use super::live::{Live, describe_answer};
 use super::plan::{By, describe_source, first_line, read_goal};
 use super::screen::{Cell, Screen, Tone, count, dim, plain, status, strong};
-use crate::coordinator::plan::{Carried, Options, Stepped, carry_out, resume};
+use crate::coordinator::plan::{Options, PlanReport, StepReport, resume, run_plan};
 use crate::coordinator::request::PlanRequest;
 use crate::error::Result;
 use crate::file::read_input;
@@ -104,12 +104,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let mut live = Live::new(face);
     let mut tell = |event: &Event| {
-        live.row(&Line::from(event));
+        live.show_row(&Line::from(event));
         live.show(|screen| show_step(screen, event));
     };
     let mut carried = match &arguments.resume {
         Some(run) => resume(&surroundings, run, &options, &mut tell)?,
-        None => carry_out(&surroundings, &options, &mut tell)?,
+        None => run_plan(&surroundings, &options, &mut tell)?,
     };
     let error = carried.error.take();
     live.end(&carried, error, &carried.course.warnings, |screen| {
@@ -162,7 +162,7 @@ fn show_step(screen: &mut Screen, event: &Event) {
     };
 }
 
-fn render(screen: &mut Screen, carried: &Carried) {
+fn render(screen: &mut Screen, carried: &PlanReport) {
     screen.line(Tone::Strong, first_line(&carried.course.plan.goal, 200));
     let rows = carried.course.steps.iter().map(row);
     screen.rows(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
@@ -181,7 +181,7 @@ fn render(screen: &mut Screen, carried: &Carried) {
         .line(Tone::Dim, format!("  {satisfied}, {passes}  {id}  {how}"));
 }
 
-fn row(step: &Stepped) -> [Cell; 5] {
+fn row(step: &StepReport) -> [Cell; 5] {
     let said = step.text.as_ref().or(step.error.as_ref());
     [
         strong(&step.step),

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use owo_colors::Style;
 
-use crate::error::steers;
+use crate::error::is_control_character;
 
 /// Meaning of a piece of text, shown by its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(super) fn status(word: impl Display) -> Cell {
 }
 
 /// Returns the lines that lead to each row of a tree, from the depths of the rows in order.
-pub(super) fn branches(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
+pub(super) fn tree_prefixes(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
     // Going backwards, it is known on which levels more siblings follow.
     let mut continues: Vec<bool> = Vec::new();
     let drawn = depths.rev().map(|depth| {
@@ -305,7 +305,7 @@ fn widest_first<Row: AsRef<[Cell]>>(head: &[&str], rows: &[Row]) -> usize {
 
 /// Escapes invisible characters that could control a terminal.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
+    if !text.contains(is_control_character) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -314,7 +314,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
             '\t' => shown.push_str("    "),
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
-            c if steers(c) => {
+            c if is_control_character(c) => {
                 let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
             }
             c => shown.push(c),

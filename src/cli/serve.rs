@@ -69,7 +69,7 @@ Examples:
         scope: Scope,
 
         /// Lifetime, such as 12h or 30d [default: until revoked]
-        #[arg(long, value_name = "TIME", value_parser = lasts)]
+        #[arg(long, value_name = "TIME", value_parser = parse_lifetime)]
         expires: Option<u64>,
     },
     /// List tokens, without their secrets
@@ -116,7 +116,7 @@ fn dispatch_token(face: &mut Face<'_>, command: TokenCommand) -> Result<ExitCode
 }
 
 /// Reads a time such as `90s`, `12h`, `30d` or `4w`, in seconds.
-fn lasts(text: &str) -> std::result::Result<u64, String> {
+fn parse_lifetime(text: &str) -> std::result::Result<u64, String> {
     duration(text)
         .filter(|seconds| (1..=100 * 366 * 86_400).contains(seconds))
         .ok_or_else(|| format!("invalid time `{text}`; examples: 12h, 30d"))

@@ -12,7 +12,7 @@ use crate::ops::config::{self, Changed, Listed, Setting, Shown};
 use crate::ops::doctor::{Checks, Report, Status};
 use crate::ops::init::Initialized;
 use crate::ops::operation::Nothing;
-use crate::ops::trust::{Item, vouch};
+use crate::ops::trust::{Item, trust_given};
 use crate::ops::{Surroundings, api};
 
 /// Examples of `cleo init`, and what it writes.
@@ -132,7 +132,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: ConfigCommand) -> Result<Ex
                 let changed = config::set(&files, &key, &value, user)?;
                 match user {
                     true => {}
-                    false => notes.warn(vouch_for(surroundings, &changed)?),
+                    false => notes.warn(trust_setting(surroundings, &changed)?),
                 }
                 Ok(changed)
             },
@@ -151,7 +151,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: ConfigCommand) -> Result<Ex
     }
 }
 
-fn vouch_for(surroundings: &Surroundings, changed: &Changed) -> Result<Vec<String>> {
+fn trust_setting(surroundings: &Surroundings, changed: &Changed) -> Result<Vec<String>> {
     let item = match &changed.value {
         Some(Value::Text(text)) if Item::is_of_settings(&changed.key) => {
             Item::setting(&changed.key, text)
@@ -159,7 +159,7 @@ fn vouch_for(surroundings: &Surroundings, changed: &Changed) -> Result<Vec<Strin
         _ => return Ok(Vec::new()),
     };
     let workspace = surroundings.workspace()?;
-    Ok(vouch(surroundings, &workspace, &[item]))
+    Ok(trust_given(surroundings, &workspace, &[item]))
 }
 
 fn show_changed(screen: &mut Screen, changed: &Changed) {

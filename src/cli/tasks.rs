@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Face;
-use super::screen::{Cell, Screen, Tone, branches, dim, plain, status, strong};
+use super::screen::{Cell, Screen, Tone, dim, plain, status, strong, tree_prefixes};
 use super::show::task_line;
 use crate::config::LIST_LIMIT;
 use crate::error::{Code, Error, Result};
@@ -159,7 +159,7 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
                 screen.line(Tone::Dim, "no tasks");
             }
             let depths = result.tasks.iter().map(|row| row.depth);
-            for (row, branch) in result.tasks.iter().zip(branches(depths)) {
+            for (row, branch) in result.tasks.iter().zip(tree_prefixes(depths)) {
                 screen.say(Tone::Dim, branch);
                 task_line(screen, &row.task);
             }

@@ -14,7 +14,7 @@ use crate::cli::orchestrator::Written;
 use crate::cli::orchestrator::spawn::Document as Prepared;
 use crate::cli::{help, output, serve, tasks as task_list, tree, usage};
 use crate::coordinator::ask;
-use crate::coordinator::plan::Carried;
+use crate::coordinator::plan::PlanReport;
 use crate::ops::api;
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
@@ -64,7 +64,7 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Next>("orchestrator.next"),
         one::<Spawned>("orchestrator.spawn").or::<Prepared>(),
         one::<plans::Planned>("plan").or::<Picture>(),
-        one::<Carried>("plan.run"),
+        one::<PlanReport>("plan.run"),
         one::<plans::Checked>("plan.show").or::<Picture>(),
         one::<manifest::Listed>("research.list"),
         one::<research::Shown>("research.show"),
@@ -72,7 +72,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::Report>("run").or::<crate::coordinator::Rehearsed>(),
         one::<crate::coordinator::cancel::Cancelled>("runs.cancel"),
         one::<work::runs::logs::Logged>("runs.logs"),
-        one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
+        one::<crate::coordinator::Report>("runs.resume").or::<PlanReport>(),
         one::<help::Listed>("schema"),
         one::<serve::Served>("serve"),
         one::<tokens::Created>("serve.token.create"),

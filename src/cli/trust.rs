@@ -48,7 +48,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let mut review = review::review(&surroundings, &mut notes, face.settings)?;
     if !arguments.list && review.untrusted > 0 {
-        match arguments.yes || asks(face, &review) {
+        match arguments.yes || is_accepted_by_user(face, &review) {
             true => review = review::accept(&surroundings, review)?,
             false => notes.failure = review.error(&surroundings),
         }
@@ -57,7 +57,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 /// Shows what is not trusted to a person, and asks. Needs a terminal.
-fn asks(face: &mut Face<'_>, review: &Review) -> bool {
+fn is_accepted_by_user(face: &mut Face<'_>, review: &Review) -> bool {
     if !stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return false;
     }

@@ -29,7 +29,7 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
         ErrorKind::DisplayHelp => output.help_page(&fault.render().to_string()),
         ErrorKind::DisplayVersion => {
             let version = env!("CARGO_PKG_VERSION");
-            output.page(
+            output.show_page(
                 "version",
                 &fault.render().to_string(),
                 &Version { version },
@@ -40,7 +40,7 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
             report_missing_command(&mut output, line)
         }
         _ => {
-            let message = message(&fault.render().to_string());
+            let message = join_clap_message(&fault.render().to_string());
             let error = line.with_help(Error::new(Code::Usage, message));
             output.error(&line.name, error)
         }
@@ -96,7 +96,7 @@ fn is_usable(fix: &str) -> bool {
 
 /// Returns the message of clap on one line, with its tips: `unrecognized subcommand 'lst'; a similar
 /// subcommand exists: 'list'`.
-fn message(text: &str) -> String {
+fn join_clap_message(text: &str) -> String {
     let mut paragraphs = text.split("\n\n");
     let first = paragraphs.next().unwrap_or(text);
     let first = first.trim_start_matches("error: ").split_whitespace();
@@ -142,7 +142,7 @@ impl Line {
                     value => value,
                 };
                 if let Some(option) = option {
-                    note(&mut globals, option.get_id().as_str(), value);
+                    set_global_option(&mut globals, option.get_id().as_str(), value);
                 }
             } else if let Some(found) = command.find_subcommand(&*word).filter(|_| may_name) {
                 names.push(word.into_owned());
@@ -172,7 +172,7 @@ impl Line {
     }
 }
 
-fn note(globals: &mut Globals, name: &str, value: Option<String>) {
+fn set_global_option(globals: &mut Globals, name: &str, value: Option<String>) {
     fn read<T: ValueEnum>(value: Option<String>) -> Option<T> {
         T::from_str(&value?, false).ok()
     }

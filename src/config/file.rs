@@ -18,31 +18,33 @@ pub(crate) struct Entry {
 
 /// Reads a file. Names may be nested (`list:` and below it `limit: 50`) or flat (`list.limit: 50`).
 pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
-    let entries = flatten(path, text)?.into_iter().map(|(name, value)| {
-        let line = find_line(text, &name);
-        let refuse = |what: &str| {
-            let is_flat = text.lines().any(|line| is_flat_line(line, &name));
-            let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
-            let error = error.fix(look(path, line));
-            if !is_flat {
-                return error;
-            }
-            let is_user =
-                path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
-            let user = if is_user { " --user" } else { "" };
-            error.or(
-                "remove the setting",
-                format!("cleo config unset {}{user}", quote(&name)),
-            )
-        };
-        let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
-        let value = parse(key, &value).map_err(|can_be| {
-            let is = key.quote(&to_text(&value));
-            refuse(&format!("`{name}` is {is}; it can be {can_be}"))
-        })?;
-        let key = key.name;
-        Ok(Entry { key, value, line })
-    });
+    let entries = parse_flat_names(path, text)?
+        .into_iter()
+        .map(|(name, value)| {
+            let line = find_line(text, &name);
+            let refuse = |what: &str| {
+                let is_flat = text.lines().any(|line| is_flat_line(line, &name));
+                let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
+                let error = error.fix(show_line_command(path, line));
+                if !is_flat {
+                    return error;
+                }
+                let is_user =
+                    path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
+                let user = if is_user { " --user" } else { "" };
+                error.or(
+                    "remove the setting",
+                    format!("cleo config unset {}{user}", quote(&name)),
+                )
+            };
+            let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
+            let value = parse(key, &value).map_err(|can_be| {
+                let is = key.quote(&to_text(&value));
+                refuse(&format!("`{name}` is {is}; it can be {can_be}"))
+            })?;
+            let key = key.name;
+            Ok(Entry { key, value, line })
+        });
     entries.collect()
 }
 
@@ -69,7 +71,7 @@ fn to_text(value: &Yaml) -> String {
     }
 }
 
-fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
+fn parse_flat_names(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
     let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());
         let what = cause.to_string();
@@ -108,10 +110,10 @@ fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
 
 fn invalid(path: &str, line: usize, what: &str) -> Error {
     let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
-    error.fix(look(path, line))
+    error.fix(show_line_command(path, line))
 }
 
-fn look(path: &str, line: usize) -> String {
+fn show_line_command(path: &str, line: usize) -> String {
     format!("sed -n {line}p {}", quote(path))
 }
 
@@ -161,7 +163,7 @@ pub(crate) fn unset(path: &str, text: &str, name: &str) -> Result<String> {
 /// Edits one line and rereads the result, which may differ only in this setting. Nested names, multi-line
 /// lists and anchors are refused.
 fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<String> {
-    let mut wanted = flatten(path, text)?;
+    let mut wanted = parse_flat_names(path, text)?;
     wanted.retain(|other, _| !other.eq_ignore_ascii_case(name));
     if let Some(yaml) = value.and_then(read_value) {
         wanted.insert(name.to_string(), yaml);
@@ -183,7 +185,7 @@ fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<Strin
         (None, None) => {}
     }
     let changed = lines.concat();
-    if flatten(path, &changed).is_ok_and(|found| found == wanted) {
+    if parse_flat_names(path, &changed).is_ok_and(|found| found == wanted) {
         return Ok(changed);
     }
     let todo = match value {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::clock::duration;
-use crate::error::steers;
+use crate::error::is_control_character;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -46,19 +46,21 @@ impl Kind {
                 .map(Value::Text),
             Kind::Text(max) => Some(text.to_string())
                 .filter(|text| {
-                    !text.is_empty() && text.chars().count() <= max && !text.contains(steers)
+                    !text.is_empty()
+                        && text.chars().count() <= max
+                        && !text.contains(is_control_character)
                 })
                 .map(Value::Text),
             Kind::Variable => Some(text.to_string())
                 .filter(|text| is_variable(text))
                 .map(Value::Text),
-            Kind::Number(least, most) => whole(text)
+            Kind::Number(least, most) => parse_whole_number(text)
                 .filter(|number| (least..=most).contains(number))
                 .map(Value::Number),
-            Kind::Duration(least, most) => seconds(text)
+            Kind::Duration(least, most) => parse_seconds(text)
                 .filter(|time| (least..=most).contains(time))
                 .map(Value::Number),
-            Kind::Price(most) => price(text)
+            Kind::Price(most) => parse_price(text)
                 .filter(|price| *price <= f64::from(most))
                 .map(|_| Value::Text(text.to_string())),
             Kind::Flag => word().parse().ok().map(Value::Flag),
@@ -77,19 +79,19 @@ fn is_variable(text: &str) -> bool {
         && is_short
 }
 
-fn whole(text: &str) -> Option<u64> {
+fn parse_whole_number(text: &str) -> Option<u64> {
     text.bytes()
         .all(|byte| byte.is_ascii_digit())
         .then(|| text.parse().ok())?
 }
 
 /// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
-pub(crate) fn seconds(text: &str) -> Option<u64> {
-    whole(text).or_else(|| duration(text))
+pub(crate) fn parse_seconds(text: &str) -> Option<u64> {
+    parse_whole_number(text).or_else(|| duration(text))
 }
 
 /// Reads an amount that is written with digits and at most one point.
-pub(super) fn price(text: &str) -> Option<f64> {
+pub(super) fn parse_price(text: &str) -> Option<f64> {
     let is_plain = |c: char| c.is_ascii_digit() || c == '.';
     let is_plain = text.len() <= 20 && text.chars().all(is_plain);
     text.parse().ok().filter(|_| is_plain)
@@ -103,7 +105,7 @@ fn folders(text: &str, separator: char) -> Option<Vec<String>> {
         .collect();
     let are_paths = folders
         .iter()
-        .all(|folder| !folder.contains(steers) && folder.len() < 4_096);
+        .all(|folder| !folder.contains(is_control_character) && folder.len() < 4_096);
     (!folders.is_empty() && folders.len() <= 64 && are_paths).then_some(folders)
 }
 

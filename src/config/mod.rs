@@ -8,8 +8,8 @@ mod table;
 use std::fmt;
 use std::path::Path;
 
-use kind::price;
-pub(crate) use kind::{Key, Kind, Value, seconds};
+use kind::parse_price;
+pub(crate) use kind::{Key, Kind, Value, parse_seconds};
 pub(crate) use table::*;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Settings {
     }
 
     pub(crate) fn price(&self, name: &str) -> Option<f64> {
-        price(&self.text(name)?)
+        parse_price(&self.text(name)?)
     }
 
     pub(crate) fn origin(&self, name: &str) -> Option<Origin> {

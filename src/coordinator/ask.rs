@@ -87,13 +87,13 @@ pub(crate) struct UsedAgent {
 type Replies = BTreeMap<u64, WorkerReply>;
 
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct QueryReport {
     pub(crate) reply: QueryReply,
     pub(crate) run: Run,
     pub(crate) warnings: Vec<String>,
 }
 
-impl Asked {
+impl QueryReport {
     pub(crate) fn error(&self) -> Option<Error> {
         let fault = self.reply.error.as_ref()?;
         let message = format!("{}: {}", fault.kind, fault.message);
@@ -114,10 +114,10 @@ pub(crate) fn ask(
     query: &Query,
     options: &Options,
     tell: &mut dyn FnMut(Progress<'_>),
-) -> Result<Asked> {
-    let text = check(&query.query)?;
+) -> Result<QueryReport> {
+    let text = check_query(&query.query)?;
     let workspace = surroundings.workspace()?;
-    let known = load_in(&workspace)?.keep_visible(surroundings.only());
+    let known = load_in(&workspace)?.keep_visible(surroundings.visible_user());
     let answering = Answering::open(surroundings, &workspace)?;
     let text = answering.redact_key(text);
     let run = Run {
@@ -128,7 +128,7 @@ pub(crate) fn ask(
     let mut events = |event: &Event| (tell.borrow_mut())(Progress::Event(event));
     let mut recording = Recording::begin(surroundings, &workspace, run, &mut events)?;
     let user = recording.run.user.clone();
-    recording.note(|notes| notes.say(Speaker::User, &user, &text, None))?;
+    recording.commit(|notes| notes.add_message(Speaker::User, &user, &text, None))?;
     let mut pieces = |run: &str, piece: &str| {
         let agent = SUPERVISOR;
         (tell.borrow_mut())(Progress::Piece(Piece { run, agent, piece }));
@@ -152,7 +152,7 @@ pub(crate) fn ask(
     match run.answer(&mut pieces) {
         Ok(reply) => {
             run.warnings.extend(known.warnings);
-            Ok(Asked {
+            Ok(QueryReport {
                 reply,
                 run: run.recording.run,
                 warnings: run.warnings,
@@ -172,7 +172,7 @@ pub(crate) fn ask(
     }
 }
 
-fn check(query: &str) -> Result<&str> {
+fn check_query(query: &str) -> Result<&str> {
     let length = query.trim().len();
     let message = match length {
         0 => "Query cannot be empty".to_string(),
@@ -220,10 +220,10 @@ impl QueryRun<'_, '_> {
         let used_agents = used.collect();
         let error = fault.filter(|_| !has_output);
         let (answer, by) = match has_output {
-            true => self.compose(pieces)?,
+            true => self.compose_answer(pieces)?,
             false => (query::NOTHING.to_string(), None),
         };
-        self.close(&answer, error.as_ref(), by)?;
+        self.end_run(&answer, error.as_ref(), by)?;
         Ok(QueryReply {
             answer,
             used_agents,
@@ -236,14 +236,14 @@ impl QueryRun<'_, '_> {
     }
 
     /// Makes the answer from the replies of workers: by the model, else by joining them.
-    fn compose(
+    fn compose_answer(
         &mut self,
         pieces: &mut dyn FnMut(&str, &str),
     ) -> Result<(String, Option<AnsweredBy>)> {
         let run = self.recording.run.id.clone();
         let request = llm::Request {
             temperature: Some(0.2),
-            ..llm::Request::single(execute::MODEL, query::COMPOSER, &self.outputs())
+            ..llm::Request::single(execute::MODEL, query::COMPOSER, &self.format_outputs())
         };
         let asked = self
             .answering
@@ -251,9 +251,9 @@ impl QueryRun<'_, '_> {
         match asked {
             Some(Ok(reply)) => {
                 let (cost, usage) = self.answering.price(&reply.usage);
-                self.recording.note(|notes| {
+                self.recording.commit(|notes| {
                     notes.run.model = Some(reply.model.clone());
-                    notes.took(usage, cost);
+                    notes.add_usage(usage, cost);
                     Ok(())
                 })?;
                 return Ok((reply.text, Some(AnsweredBy::Model)));
@@ -276,7 +276,7 @@ impl QueryRun<'_, '_> {
         Ok((answer, Some(AnsweredBy::Worker)))
     }
 
-    fn outputs(&self) -> String {
+    fn format_outputs(&self) -> String {
         let outputs = self.replies.values().map(|reply| {
             let output = reply.output.as_ref();
             let result = output.map(|output| output.text().chars().take(RESULT_MAX).collect::<String>());
@@ -288,7 +288,12 @@ impl QueryRun<'_, '_> {
         json!({"user_query": self.query.query, "tool_outputs": outputs}).to_string()
     }
 
-    fn close(&mut self, answer: &str, error: Option<&Fault>, by: Option<AnsweredBy>) -> Result<()> {
+    fn end_run(
+        &mut self,
+        answer: &str,
+        error: Option<&Fault>,
+        by: Option<AnsweredBy>,
+    ) -> Result<()> {
         let status = match error {
             None => RunStatus::Completed,
             Some(_) => RunStatus::Failed,
@@ -302,8 +307,8 @@ impl QueryRun<'_, '_> {
             notes.run.answered_by = by;
             notes.run.output = Some(answer.to_string());
             notes.run.error = error.map(|fault| format!("{}: {}", fault.kind, fault.message));
-            notes.say(Speaker::Agent, SUPERVISOR, answer, None)?;
-            notes.event("aggregate", json!({"length": answer.len()}))
+            notes.add_message(Speaker::Agent, SUPERVISOR, answer, None)?;
+            notes.add_event("aggregate", json!({"length": answer.len()}))
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::proof::{Record, RenewalRequest, complete_checked, look};
+use crate::ops::proof::{Record, RenewalRequest, complete_checked, examine_all};
 use crate::ops::runs::journal;
 use crate::ops::spawn;
 use crate::ops::tasks::claim;
@@ -32,10 +32,12 @@ impl Engine<'_> {
         match action {
             Action::Claim(steps) => self.claim(&steps),
             Action::Start(step) => self.start(step),
-            Action::Check(step) => self.check(step),
-            Action::Complete(step) if !self.objections(step).is_empty() => self.object(step),
+            Action::Check(step) => self.start_checks(step),
+            Action::Complete(step) if !self.objections(step).is_empty() => {
+                self.reject_or_complete(step)
+            }
             Action::Complete(step) => self.complete_step(step),
-            Action::Repair(step) => self.repair(step),
+            Action::Repair(step) => self.prepare_repair(step),
             Action::End(step) => {
                 self.slots[step]
                     .stop
@@ -45,7 +47,7 @@ impl Engine<'_> {
             }
             Action::Fail(step, ..) => {
                 self.remove_worktree(step)?;
-                self.give_back(step)
+                self.release_task(step)
             }
             Action::Halt(_) => {
                 let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
@@ -64,21 +66,21 @@ impl Engine<'_> {
                     reason: None,
                     wait_ms: u64::try_from(wait.as_millis()).ok(),
                 };
-                self.tell_step(*step, waiting);
+                self.push_step_event(*step, waiting);
             }
             Action::Fail(step, outcome, why) => {
                 let failed = TaskEvent::Failed {
                     outcome: Some(*outcome),
                     reason: Some(why.clone()),
                 };
-                self.tell_step(*step, failed);
+                self.push_step_event(*step, failed);
             }
             Action::Skip(step, because, why) => {
                 let skipped = TaskEvent::Skipped {
                     reason: Some(why.clone()),
                     caused_by: because.map(|step| self.slots[step].task),
                 };
-                self.recorder.tell(skipped.for_task(self.slots[*step].task));
+                self.recorder.push(skipped.for_task(self.slots[*step].task));
             }
             Action::Halt(stop) => {
                 let reason = match stop {
@@ -87,22 +89,22 @@ impl Engine<'_> {
                     Stop::TimeLimit => "it took too long",
                 };
                 let reason = reason.to_string();
-                self.recorder.tell(RunEvent::Stopping { reason });
+                self.recorder.push(RunEvent::Stopping { reason });
             }
             _ => {}
         }
     }
 
-    pub(super) fn tell_step(&mut self, step: usize, event: TaskEvent) {
-        self.recorder.tell(self.slots[step].event(event));
+    pub(super) fn push_step_event(&mut self, step: usize, event: TaskEvent) {
+        self.recorder.push(self.slots[step].event(event));
     }
 
-    pub(super) fn tell_waiting(&mut self, step: usize, reason: &str) {
+    pub(super) fn push_waiting_event(&mut self, step: usize, reason: &str) {
         let waiting = TaskEvent::Waiting {
             reason: Some(reason.to_string()),
             wait_ms: None,
         };
-        self.tell_step(step, waiting);
+        self.push_step_event(step, waiting);
     }
 
     /// Completes tasks and records it in one transaction, and before each, if it was merged, by which commit.
@@ -139,13 +141,13 @@ impl Engine<'_> {
             resumes: prompt.conversation.is_some(),
             acceptance: fixed.get(&slot.task).cloned().unwrap_or_default(),
         };
-        self.tell_step(step, TaskEvent::Started(start));
+        self.push_step_event(step, TaskEvent::Started(start));
     }
 
     /// Starts the agent of an attempt whose start event is committed. A failure fails only this step, not the
     /// run.
     fn start(&mut self, step: usize) -> Result<()> {
-        match self.job(step) {
+        match self.make_job(step) {
             Ok(Some((runner, job))) => {
                 let attempt = self.slots[step].attempt;
                 self.slots[step].stop = Some(self.threads.start(step, attempt, runner, job)?);
@@ -165,12 +167,12 @@ impl Engine<'_> {
         });
     }
 
-    fn job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
-        let raw = self.raw(step);
+    fn make_job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
+        let raw = self.attempt_path(step);
         let prompt_file = raw.with_extension("prompt.md");
-        let root = self.place(step)?;
+        let root = self.prepare_folder(step)?;
         // An agent may have put a link in its place since.
-        journal::place(&self.context.workspace, &self.recorder.run.id)?;
+        journal::run_folder(&self.context.workspace, &self.recorder.run.id)?;
         let slot = &mut self.slots[step];
         let (Some(prompt), Some(worker)) = (&mut slot.prompt, slot.worker.clone()) else {
             return Ok(None);
@@ -242,7 +244,7 @@ impl Engine<'_> {
     }
 
     /// Runs all commands of a step, also those that its agent has run. An epic of an isolated run waits for its turn.
-    fn check(&mut self, step: usize) -> Result<()> {
+    fn start_checks(&mut self, step: usize) -> Result<()> {
         if self.trees.is_some() && self.slots[step].tree.is_none() {
             self.inbox.push(Event::Checked(step));
             return Ok(());
@@ -276,19 +278,19 @@ impl Engine<'_> {
                 Action::Complete(step) if self.objections(*step).is_empty() => {
                     tasks.push((self.slots[*step].task, self.slots[*step].epoch));
                 }
-                Action::Complete(step) => self.object(*step)?,
+                Action::Complete(step) => self.reject_or_complete(*step)?,
                 _ => {}
             }
         }
         if tasks.is_empty() {
             return Ok(());
         }
-        let subjects = look(&mut self.context, &tasks);
+        let subjects = examine_all(&mut self.context, &tasks);
         let done = self.record_completion(None, |context, record| {
             complete_checked(context, subjects, record)
         })?;
         for (id, done) in done {
-            let Some(step) = self.recorder.track.place(id) else {
+            let Some(step) = self.recorder.track.position(id) else {
                 continue;
             };
             match done {
@@ -301,18 +303,18 @@ impl Engine<'_> {
 
     /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
     /// last message keeps its entry and output file.
-    fn repair(&mut self, step: usize) -> Result<()> {
+    fn prepare_repair(&mut self, step: usize) -> Result<()> {
         let task = self.slots[step].task;
         let given = self.slots[step].prompt.take();
         if let Some(given) = given
             && self.check_last_words(step).is_some()
-            && let lacking = self.lacks(step)?
+            && let lacking = self.check_step(step)?
             && lacking
                 .faults
                 .iter()
                 .all(|fault| fault.code == Code::ReturnMessage)
         {
-            return self.instruct(step, *given.spawned);
+            return self.set_prompt(step, *given.spawned);
         }
         let options = spawn::Options {
             task,
@@ -321,7 +323,7 @@ impl Engine<'_> {
             ..spawn::Options::default()
         };
         match spawn::spawn(&mut self.context, options) {
-            Ok(spawned) => self.instruct(step, spawned),
+            Ok(spawned) => self.set_prompt(step, spawned),
             Err(error) => {
                 self.inbox.push(Event::Refused(step, error.message));
                 Ok(())
@@ -331,14 +333,14 @@ impl Engine<'_> {
 
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
     /// conversation of that attempt where there is one.
-    pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
+    pub(super) fn set_prompt(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         let (mut text, mut conversation) = (None, None);
         if self.slots[step].attempt > 0 {
             let before = self.recorder.track.task(self.slots[step].task);
             let last = before.and_then(|before| before.history.last());
             let mut faults = last.map(|last| last.violations.clone()).unwrap_or_default();
             if faults.is_empty() {
-                let lacks = self.lacks(step)?.faults;
+                let lacks = self.check_step(step)?.faults;
                 faults = lacks.iter().map(prompt::describe).collect();
             }
             let before = self.recorder.track.task(self.slots[step].task);
@@ -348,8 +350,8 @@ impl Engine<'_> {
                 .and_then(|before| before.conversation.clone())
                 .filter(|_| resumes);
             text = Some(match conversation {
-                Some(_) => prompt::missing(&spawned, &faults),
-                None => prompt::again(&spawned, &faults),
+                Some(_) => prompt::format_missing(&spawned, &faults),
+                None => prompt::format_retry_prompt(&spawned, &faults),
             });
         }
         self.slots[step].prompt = Some(Prompt {
@@ -361,7 +363,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
+    pub(super) fn release_task(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
         slot.prompt = None;
         if let Some(stop) = slot.stop.take() {

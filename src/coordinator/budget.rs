@@ -1,7 +1,7 @@
 //! The money limit of a run, and the cost that counts against it. Pure.
 
 use super::options::Rules;
-use crate::run::spent::dollars;
+use crate::run::spent::round_dollars;
 use crate::run::{Outcome, TaskRun};
 
 /// The money of a run. An attempt in progress or of unknown cost is never free: it counts as the dearest that is known,
@@ -19,7 +19,7 @@ pub(super) struct Budget {
 
 impl Budget {
     pub(super) fn new(rules: &Rules) -> Budget {
-        Budget::default().under(rules)
+        Budget::default().with_rules(rules)
     }
 
     /// Reads what the attempts of a run came to, also one that was cut off with its run.
@@ -37,7 +37,7 @@ impl Budget {
         }
         // Of very many attempts, the history has the last ones only.
         let costs = tasks.iter().filter_map(|task| task.spent.cost);
-        budget.known = costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)));
+        budget.known = costs.fold(0.0, |all, cost| round_dollars(all + cost.max(0.0)));
         budget
     }
 
@@ -45,7 +45,7 @@ impl Budget {
     pub(super) fn count(&mut self, cost: Option<f64>) {
         match cost.map(|cost| cost.max(0.0)) {
             Some(cost) => {
-                self.known = dollars(self.known + cost);
+                self.known = round_dollars(self.known + cost);
                 self.dearest = self.dearest.max(cost);
             }
             None => self.unknown += 1,
@@ -53,7 +53,7 @@ impl Budget {
     }
 
     /// Returns the money of a run that is resumed under these rules.
-    pub(super) fn under(self, rules: &Rules) -> Budget {
+    pub(super) fn with_rules(self, rules: &Rules) -> Budget {
         Budget {
             limit: rules.max_cost,
             share: rules.share.unwrap_or(0.0),
@@ -70,13 +70,13 @@ impl Budget {
             true => self.dearest,
             false => self.share,
         };
-        dollars(self.known + presumed * f64::from(self.unknown + running))
+        round_dollars(self.known + presumed * f64::from(self.unknown + running))
     }
 
     /// Returns what an attempt may cost beside so many others in progress, or `None` without a limit.
     pub(super) fn remaining(&self, others: u32) -> Option<f64> {
         self.limit
-            .map(|limit| dollars((limit - self.total_with(others)).max(0.0)))
+            .map(|limit| round_dollars((limit - self.total_with(others)).max(0.0)))
     }
 
     /// Returns whether an attempt may begin beside so many others.

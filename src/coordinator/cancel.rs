@@ -73,7 +73,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     // Processes and worktrees that another user's row names are left alone.
     let is_own = is_own(surroundings, &workspace, &run, &events);
     let mut cancelled = match wait_until_stopped(&mut context, run, is_own, &lock)? {
-        Stopped::Taken(taken) => settle(&mut context, *taken, is_own, &lock)?,
+        Stopped::Taken(taken) => clean_up(&mut context, *taken, is_own, &lock)?,
         Stopped::Itself(run) if run.status == RunStatus::Running => {
             let message = format!("the process of {id} has the request, but has not stopped yet");
             let error = Error::new(Code::LockTimeout, message).passing(true);
@@ -184,7 +184,7 @@ fn request_cancel(context: &mut Context, id: &str) -> Result<()> {
 }
 
 /// Cleans up after a dead process.
-fn settle(
+fn clean_up(
     context: &mut Context,
     taken: TakenRun,
     is_own: bool,
@@ -240,7 +240,7 @@ fn settle(
     new.push(report::finish_event(&run));
     let store = &mut context.store;
     let mut journal = journal::Journal::begin(&workspace, &run, clock, store)?;
-    journal.record(store, |journal, transaction| {
+    journal.commit_events(store, |journal, transaction| {
         transaction.put_run(&run)?;
         let mut new = new.iter();
         new.try_for_each(|event| journal.add_event(transaction, event))

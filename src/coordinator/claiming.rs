@@ -21,7 +21,7 @@ use crate::store::Transaction;
 impl Engine<'_> {
     /// Claims tasks and prepares their prompts in one transaction.
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
-        let steps = self.leave_to_others(steps)?;
+        let steps = self.skip_claimed_elsewhere(steps)?;
         let mut by_date: BTreeMap<Option<String>, Vec<TaskId>> = BTreeMap::new();
         for step in steps {
             let id = self.slots[step].task;
@@ -59,7 +59,7 @@ impl Engine<'_> {
             preparation.spawn_all(&mut self.context, ids, &options, &mut accept, &mut take)?;
         self.preparation = Some(preparation);
         for (id, claimed) in claims {
-            let Some(step) = self.recorder.track.place(id) else {
+            let Some(step) = self.recorder.track.position(id) else {
                 continue;
             };
             match claimed {
@@ -77,12 +77,12 @@ impl Engine<'_> {
             }
         }
         for spawned in prompts {
-            if let Some(step) = self.recorder.track.place(spawned.task_id) {
-                self.instruct(step, spawned)?;
+            if let Some(step) = self.recorder.track.position(spawned.task_id) {
+                self.set_prompt(step, spawned)?;
             }
         }
         for failed in batch.failed {
-            if let Some(step) = self.recorder.track.place(failed.task_id) {
+            if let Some(step) = self.recorder.track.position(failed.task_id) {
                 self.inbox.push(Event::Refused(step, failed.error.message));
             }
         }
@@ -90,7 +90,7 @@ impl Engine<'_> {
     }
 
     /// Holds steps that another run judges, which an agent of a run has begun this one beside.
-    fn leave_to_others(&mut self, steps: &[usize]) -> Result<Vec<usize>> {
+    fn skip_claimed_elsewhere(&mut self, steps: &[usize]) -> Result<Vec<usize>> {
         let surroundings = &self.context.surroundings;
         let named = Vec::from_iter(surroundings.assignment.run.clone());
         let mut left = Vec::with_capacity(steps.len());
@@ -149,7 +149,7 @@ impl Engine<'_> {
                 let is_awaited = self.is_awaited(holder.as_ref());
                 let before = self.slots[step].holder.take();
                 if is_awaited && before != Some(Holder::Running) {
-                    self.tell_waiting(step, &error.message);
+                    self.push_waiting_event(step, &error.message);
                 }
                 self.slots[step].holder = is_awaited.then_some(Holder::Running);
                 Event::Held(step, error.message, is_awaited)
@@ -171,7 +171,7 @@ impl Engine<'_> {
             return Ok(Event::Overruled(step, why.to_string()));
         }
         let reason = Some("it was done elsewhere".to_string());
-        self.tell_step(step, TaskEvent::Completed { reason });
+        self.push_step_event(step, TaskEvent::Completed { reason });
         Ok(Event::Completed(step))
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result
 
 /// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
 /// from standard input: no file is left, and the list of processes does not show it.
-pub(crate) fn carry_out(
+pub(crate) fn run_request(
     surroundings: &Surroundings,
     plan: &Plan,
     request: &PlanRequest,

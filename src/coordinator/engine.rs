@@ -14,7 +14,7 @@ use super::selection::Team;
 use super::slot::{Holder, Slot};
 use super::threads::{Threads, request_stop};
 use super::trees::{Base, Trees};
-use super::{Ambience, Listener, selection};
+use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::ops::runs::journal::{self, Journal};
@@ -42,7 +42,7 @@ pub(super) struct Engine<'a> {
     pub(super) trees: Option<Trees>,
     pub(super) queue: Queue,
     pub(super) options: Options,
-    pub(super) ambience: Ambience,
+    pub(super) ambience: RunEnvironment,
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) preparation: Option<Preparation>,
     /// Events for the next turn of the scheduler.
@@ -55,21 +55,21 @@ pub(super) struct Engine<'a> {
 pub(crate) fn run(
     surroundings: Surroundings,
     options: Options,
-    ambience: Ambience,
+    ambience: RunEnvironment,
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
     let (setup, lock, started) = prepare(surroundings, options, ambience)?;
     let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
-    engine.recorder.tell(started);
+    engine.recorder.push(started);
     engine.recorder.commit_run(&mut engine.context.store)?;
-    let done = signals::shield(|| engine.run(guard));
+    let done = signals::run_shielded(|| engine.run(guard));
     drop(lock);
     done
 }
 
-pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
+pub(super) fn check_depth(ambience: &RunEnvironment) -> Result<()> {
     if ambience.depth < DEPTH_MAX {
         return Ok(());
     }
@@ -84,7 +84,7 @@ pub(super) struct Setup {
     pub(super) context: Context,
     pub(super) team: Team,
     pub(super) options: Options,
-    pub(super) ambience: Ambience,
+    pub(super) ambience: RunEnvironment,
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
     pub(super) base: Option<Base>,
@@ -94,12 +94,12 @@ pub(super) struct Setup {
 fn prepare(
     surroundings: Surroundings,
     mut options: Options,
-    ambience: Ambience,
+    ambience: RunEnvironment,
 ) -> Result<(Setup, RunLock, RunEvent)> {
     let clock = surroundings.clock;
     let user = surroundings.actor.clone();
     let mut context = Context::open(surroundings)?;
-    let mut planned = selection::plan(&mut context, &options.request)?;
+    let mut planned = selection::select_tasks(&mut context, &options.request)?;
     options.share_out(&planned);
     let team = selection::team(&mut context, &planned, &options, &ambience)?;
     for (task, acceptance) in planned.iter_mut().zip(&team.acceptance) {
@@ -124,7 +124,7 @@ fn prepare(
         owner: lock.name.clone(),
         agent: options.request.runner.clone(),
         ..Run::new(
-            id::mint("run", &clock, number),
+            id::make_id("run", &clock, number),
             match options.request.epic {
                 Some(_) => RunKind::Epic,
                 None => RunKind::Tasks,
@@ -134,7 +134,7 @@ fn prepare(
         )
     };
     if base.is_some() {
-        let folder = journal::place(&workspace, &run.id)?;
+        let folder = journal::run_folder(&workspace, &run.id)?;
         Trees::open(&workspace, &folder, &run.id, None)?.require_unused()?;
     }
     let stored = serde_json::to_value(&options).ok();
@@ -222,14 +222,14 @@ impl<'a> Engine<'a> {
                 let caught = signals::pending_signal();
                 self.finish(caught)
             }
-            Err(error) => Err(self.abandon(error)),
+            Err(error) => Err(self.stop_on_error(error)),
         }
     }
 
-    fn abandon(mut self, error: Error) -> Error {
+    fn stop_on_error(mut self, error: Error) -> Error {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(request_stop);
-        self.threads.settle();
+        self.threads.wait_until_idle();
         let _ = self.recorder.commit(&mut self.context.store);
         // Where it is cut short by Ctrl-C once more, or another process continues it, all stays as after a kill.
         let is_cut_short = error.is_cut_short() || error.code == Code::ClaimLost;
@@ -241,7 +241,7 @@ impl<'a> Engine<'a> {
             }
         }
         if !is_cut_short {
-            let _ = self.give_back_left();
+            let _ = self.release_remaining();
         }
         let resume = format!("cleo runs resume {}", quote(&self.recorder.run.id));
         error.or("resume the run", resume)
@@ -253,7 +253,7 @@ impl<'a> Engine<'a> {
         let mut claims = Vec::new();
         loop {
             let inbox = std::mem::take(&mut self.inbox);
-            let decided = self.scheduler.turn(self.begun.elapsed(), inbox);
+            let decided = self.scheduler.handle_events(self.begun.elapsed(), inbox);
             for action in &decided {
                 self.announce(action);
             }
@@ -261,7 +261,7 @@ impl<'a> Engine<'a> {
             if !self.commits_later(&decided, is_idle) {
                 self.recorder.commit(&mut self.context.store)?;
             }
-            claims = self.act(decided, claims)?;
+            claims = self.perform_all(decided, claims)?;
             self.run_queue()?;
             let is_idle = is_idle && self.inbox.is_empty();
             if is_idle && !self.is_due() && self.scheduler.is_over() {
@@ -278,7 +278,7 @@ impl<'a> Engine<'a> {
             return false;
         }
         if is_idle {
-            self.receive(SETTLING);
+            self.handle_updates(SETTLING);
             return !self.inbox.is_empty();
         }
         let is_late = |action: &Action| matches!(action, Action::Complete(_) | Action::Claim(_));
@@ -287,7 +287,11 @@ impl<'a> Engine<'a> {
 
     /// Carries actions out with the claims of the turn before, and returns the claims for the next turn: a task that
     /// fails when it is completed is given back before more is claimed, because others may wait for its files.
-    fn act(&mut self, mut actions: Vec<Action>, before: Vec<Action>) -> Result<Vec<Action>> {
+    fn perform_all(
+        &mut self,
+        mut actions: Vec<Action>,
+        before: Vec<Action>,
+    ) -> Result<Vec<Action>> {
         let is_claim = |action: &mut Action| matches!(action, Action::Claim(_));
         let is_complete = |action: &mut Action| matches!(action, Action::Complete(_));
         let claims: Vec<Action> = actions.extract_if(.., is_claim).collect();
@@ -306,7 +310,7 @@ impl<'a> Engine<'a> {
         Ok(Vec::new())
     }
 
-    pub(super) fn raw(&self, step: usize) -> PathBuf {
+    pub(super) fn attempt_path(&self, step: usize) -> PathBuf {
         let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
         self.recorder.journal.folder().join(name)
     }
@@ -315,7 +319,7 @@ impl<'a> Engine<'a> {
         let stop = self.scheduler.stop();
         for step in self
             .scheduler
-            .stuck()
+            .list_never_started()
             .into_iter()
             .filter(|_| stop.is_none())
         {
@@ -323,16 +327,18 @@ impl<'a> Engine<'a> {
                 reason: Some("it waits for tasks that wait for it".to_string()),
                 caused_by: None,
             };
-            self.recorder.tell(skipped.for_task(self.slots[step].task));
+            self.recorder.push(skipped.for_task(self.slots[step].task));
         }
-        let looked = self.look_again().and_then(|()| self.give_back_left());
+        let looked = self
+            .recheck_completed()
+            .and_then(|()| self.release_remaining());
         self.recorder.commit(&mut self.context.store)?;
         let Recorder { run, track, .. } = &mut self.recorder;
         run.status = report::status(track, stop);
         run.completed_at = Some(self.context.now());
-        report::total(run, track, self.begun.elapsed());
+        report::set_totals(run, track, self.begun.elapsed());
         let finished = report::finish_event(run);
-        self.recorder.tell(finished);
+        self.recorder.push(finished);
         self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
         let tasks = self.recorder.track.tasks().iter().zip(&self.slots);
@@ -363,6 +369,6 @@ impl<'a> Engine<'a> {
 /// goes ahead, and resuming it is refused later.
 pub(super) fn record_owner(surroundings: &Surroundings, trust: &Trust, item: &Item) {
     if !surroundings.assignment.is_agent() {
-        let _ = trust.give(item, Registrant::User, &surroundings.clock);
+        let _ = trust.trust(item, Registrant::User, &surroundings.clock);
     }
 }

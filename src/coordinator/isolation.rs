@@ -9,7 +9,7 @@ use super::trees::{Declared, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::proof::{self, Verdict, check, complete_with_parts, look};
+use crate::ops::proof::{self, Verdict, check, complete_with_parts, examine_all};
 use crate::ops::{Context, require};
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
@@ -25,7 +25,7 @@ pub(super) enum Delivery {
 impl Engine<'_> {
     /// Returns the folder of a step: the workspace, or a worktree, which later attempts reuse unless the
     /// agent has removed it.
-    pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
+    pub(super) fn prepare_folder(&mut self, step: usize) -> Result<PathBuf> {
         if let Some(tree) = self.slots[step].tree.clone() {
             if tree.is_there() {
                 // Where its agent has broken it, that is told when its work is committed.
@@ -42,32 +42,33 @@ impl Engine<'_> {
             self.remove_worktree(step)?;
         }
         if self.trees.is_some() {
-            self.give_back_parts(self.slots[step].task)?;
+            self.release_parts(self.slots[step].task)?;
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
         let declared = read_declared(&mut self.context, self.slots[step].task)?;
-        let tree = trees.begin(self.slots[step].task, self.slots[step].attempt, declared)?;
+        let tree =
+            trees.create_worktree(self.slots[step].task, self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
     }
 
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
-        match self.deliver(step)? {
+        match self.merge_and_complete_step(step)? {
             Delivery::Done => {
                 self.remove_worktree(step)?;
                 self.end_step(step);
             }
             Delivery::Lacking(lacking) => self.reject_step(step, lacking)?,
-            Delivery::Stuck(branch, why) => self.stuck(step, branch, why),
+            Delivery::Stuck(branch, why) => self.fail_unmergeable(step, branch, why),
         }
         Ok(())
     }
 
     /// Brings the work of a step to the workspace and completes it there, also where a killed process had begun to.
-    pub(super) fn deliver(&mut self, step: usize) -> Result<Delivery> {
+    pub(super) fn merge_and_complete_step(&mut self, step: usize) -> Result<Delivery> {
         let brought = match self.slots[step].tree.clone() {
             Some(tree) => self.merge_and_complete(step, &tree),
             None => return self.complete_in_workspace(step, None),
@@ -84,7 +85,7 @@ impl Engine<'_> {
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
-        let message = self.message(id);
+        let message = self.commit_message(id);
         let Some(trees) = &self.trees else {
             return Ok(Delivery::Lacking(lacking));
         };
@@ -108,7 +109,7 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
-        self.tell_conflicting_files(step, &aside);
+        self.push_conflict_event(step, &aside);
         if let Err(error) = reported {
             return self.roll_back_delivery(commit.as_deref(), error);
         }
@@ -165,7 +166,7 @@ impl Engine<'_> {
         Ok(Delivery::Stuck(None, why))
     }
 
-    fn message(&self, id: TaskId) -> String {
+    fn commit_message(&self, id: TaskId) -> String {
         let title = self
             .recorder
             .track
@@ -188,13 +189,13 @@ impl Engine<'_> {
         {
             return report_worktree_error(error);
         }
-        let lacking = self.within(Some(tree), |engine| {
+        let lacking = self.with_worktree(Some(tree), |engine| {
             check(&mut engine.context, id, epoch, false)
         });
         lacking.or_else(report_worktree_error)
     }
 
-    fn within<T>(&mut self, tree: Option<&Tree>, work: impl FnOnce(&mut Self) -> T) -> T {
+    fn with_worktree<T>(&mut self, tree: Option<&Tree>, work: impl FnOnce(&mut Self) -> T) -> T {
         let home = self.context.workspace.root.clone();
         if let Some(tree) = tree {
             self.context.workspace.root.clone_from(&tree.root);
@@ -226,7 +227,7 @@ impl Engine<'_> {
         }
         let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
-        let looked_at = look(&mut self.context, &tasks);
+        let looked_at = examine_all(&mut self.context, &tasks);
         // A kill in between leaves proven work merged, and no completed work unmerged.
         let noted = self.trees.as_ref().and_then(Trees::read_move);
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)?;
@@ -284,9 +285,9 @@ impl Engine<'_> {
     ) -> Result<Option<Verdict>> {
         let renewal = self.renewal(id, epoch);
         let is_stopped = self.watch_for_stop();
-        let renewed = self.within(tree, |engine| {
+        let renewed = self.with_worktree(tree, |engine| {
             let renew = || proof::renew(&mut engine.context, &renewal, &mut |_| {});
-            signals::until(is_stopped, renew)
+            signals::run_until(is_stopped, renew)
         });
         let Err(error) = renewed else {
             return Ok(None);
@@ -299,7 +300,7 @@ impl Engine<'_> {
     }
 
     /// Fails a step whose work cannot be merged, unless cleo was asked to end: it is tried again when the run resumes.
-    pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) {
+    pub(super) fn fail_unmergeable(&mut self, step: usize, branch: Option<String>, why: String) {
         if signals::pending_signal().is_some() {
             return self.inbox.push(Event::Left(step));
         }
@@ -308,7 +309,7 @@ impl Engine<'_> {
             violations: vec![why.clone()],
             branch,
         };
-        self.tell_step(step, failed);
+        self.push_step_event(step, failed);
         self.inbox.push(Event::Lacking(step, Outcome::Blocked, why));
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn send<M: Messages>(
     let (mut inbox, mut failed) = (Vec::new(), None);
     thread::scope(|scope| {
         while !scheduler.is_over() || !inbox.is_empty() {
-            for action in scheduler.turn(begun.elapsed(), std::mem::take(&mut inbox)) {
+            for action in scheduler.handle_events(begun.elapsed(), std::mem::take(&mut inbox)) {
                 let (step, done) = match action {
                     Action::Claim(steps) => {
                         inbox.extend(steps.into_iter().map(Event::Prepared));

@@ -38,19 +38,19 @@ use crate::run::RunProjection;
 use crate::runner::agent::Runners;
 pub(crate) use cancel::cancel;
 pub(crate) use engine::run;
-pub(crate) use options::{Options, Rest};
+pub(crate) use options::{Options, ResumeChanges};
 pub(crate) use report::Report;
 pub(crate) use resume::{resume, suggest_continuation};
 pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {
-    fn tell(&mut self, events: &[Event], track: &RunProjection);
+    fn on_events(&mut self, events: &[Event], track: &RunProjection);
 
     fn show(&mut self, _board: &RunProjection) {}
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ambience {
+pub(crate) struct RunEnvironment {
     /// How many agents there are above this cleo (`CLEO_DEPTH`).
     pub(crate) depth: u32,
     /// The trace that it belongs to (`TRACEPARENT`).

@@ -14,7 +14,7 @@ use crate::config::{
 };
 use crate::error::{Code, Error, Result};
 use crate::run::Planned;
-use crate::run::spent::dollars;
+use crate::run::spent::round_dollars;
 use crate::runner::agent::{Limits, no_command};
 
 /// The runner that is any command.
@@ -87,7 +87,7 @@ fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
 // Limits for the rest of a resumed run; omitted ones stay as they were. A doc comment would become
 // the help of the command.
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub(crate) struct Rest {
+pub(crate) struct ResumeChanges {
     /// Additional cost limit in US dollars [default: the remaining budget]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     pub(crate) max_cost: Option<f64>,
@@ -97,10 +97,10 @@ pub(crate) struct Rest {
     pub(crate) time_limit: Option<u64>,
 }
 
-impl Rest {
+impl ResumeChanges {
     /// Returns the options of a run that resumes after it spent this much.
-    pub(super) fn extend(self, mut options: Options, spent: f64) -> Options {
-        let most = self.max_cost.map(|more| dollars(spent + more));
+    pub(super) fn extend_options(self, mut options: Options, spent: f64) -> Options {
+        let most = self.max_cost.map(|more| round_dollars(spent + more));
         options.request.max_cost = most.or(options.request.max_cost);
         options.request.time_limit = self.time_limit.or(options.request.time_limit);
         Options {
@@ -205,7 +205,7 @@ pub(super) struct Rules {
 /// Returns how long to wait after too many requests, for the `number`th time (from 0), or `None` when it is
 /// time to stop, also because the server asks for too long a pause. No pause is shorter than
 /// asked for. Steps are spread a little, so that they do not all come back at once.
-pub(super) fn pause(number: u32, asked: Option<Duration>, step: usize) -> Option<Duration> {
+pub(super) fn compute_pause(number: u32, asked: Option<Duration>, step: usize) -> Option<Duration> {
     if number >= PAUSES || asked.is_some_and(|asked| asked > ASKED_MAX) {
         return None;
     }
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_bound_and_end() {
-        let seconds = |number| pause(number, None, 0).map(|wait| wait.as_secs());
+        let seconds = |number| compute_pause(number, None, 0).map(|wait| wait.as_secs());
         assert_eq!([0, 1, 2, 7].map(seconds), [2, 4, 8, 256].map(Some));
         assert_eq!(seconds(8), None);
     }
@@ -229,11 +229,11 @@ mod tests {
     #[test]
     fn requested_wait_is_the_minimum() {
         let asked = Some(Duration::from_secs(30));
-        assert_eq!(pause(0, asked, 3), asked);
+        assert_eq!(compute_pause(0, asked, 3), asked);
         let long = Some(Duration::from_secs(5 * 3_600));
-        assert_eq!(pause(0, long, 0), None, "no wait of hours");
+        assert_eq!(compute_pause(0, long, 0), None, "no wait of hours");
         let short = Some(Duration::from_secs(1));
-        assert!(pause(0, short, 0) > short);
-        assert!(pause(0, None, 1) > pause(0, None, 0));
+        assert!(compute_pause(0, short, 0) > short);
+        assert!(compute_pause(0, None, 1) > compute_pause(0, None, 0));
     }
 }

@@ -30,7 +30,7 @@ impl Engine<'_> {
     }
 
     /// Gives back the parts of a task that are under review: the worktree that they were finished in is not merged.
-    pub(super) fn give_back_parts(&mut self, id: TaskId) -> Result<()> {
+    pub(super) fn release_parts(&mut self, id: TaskId) -> Result<()> {
         for Claim { task, epoch, .. } in self.parts_under_review(id)? {
             claim::release(&mut self.context, task, Some(epoch), false)?;
         }
@@ -60,7 +60,7 @@ impl Engine<'_> {
     }
 
     /// Gives back what agents claimed or left under review, and warns of it.
-    pub(super) fn give_back_left(&mut self) -> Result<Vec<String>> {
+    pub(super) fn release_remaining(&mut self) -> Result<Vec<String>> {
         // A task that was being proven when the run was asked to end is completed with its parts when it resumes.
         let proving = self.recorder.track.tasks().iter();
         let proving = proving.filter(|task| task.state.is_under_way());

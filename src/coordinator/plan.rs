@@ -1,6 +1,6 @@
 //! Runs plans: each step by its agent once its dependencies are done, the replies combined, and all of it
 //! again until the last step says that the goal is reached. Rules: coordinator notes, sections 3.2 and 3.3.
-//! Start at [`carry_out`].
+//! Start at [`run_plan`].
 
 mod course;
 mod pass;
@@ -53,7 +53,7 @@ pub(crate) struct Options<'a> {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Carried {
+pub(crate) struct PlanReport {
     /// The record.
     pub(crate) run: Run,
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub(crate) struct Carried {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Stepped {
+pub(crate) struct StepReport {
     /// The step.
     pub(crate) step: String,
     /// The agent that does it.
@@ -91,11 +91,11 @@ pub(crate) struct Stepped {
 
 /// Runs a plan and records it. `tell` receives each event once it is committed. Failed steps are in the
 /// result; an error is cleo's own, or comes before there is anything to record.
-pub(crate) fn carry_out(
+pub(crate) fn run_plan(
     surroundings: &Surroundings,
     options: &Options<'_>,
     tell: &mut dyn FnMut(&Event),
-) -> Result<Carried> {
+) -> Result<PlanReport> {
     let workspace = surroundings.workspace()?;
     let goal = plans::check_goal(options.goal)?;
     let answering = Answering::open(surroundings, &workspace)?;
@@ -104,10 +104,12 @@ pub(crate) fn carry_out(
         ..Run::new(String::new(), RunKind::Plan, COORDINATOR, goal.to_string())
     };
     let mut recording = Recording::begin(surroundings, &workspace, run, tell)?;
-    own(surroundings, &workspace, &recording.run, &Value::Null);
-    recording.note(|notes| {
+    record_plan_owner(surroundings, &workspace, &recording.run, &Value::Null);
+    recording.commit(|notes| {
         let user = notes.run.user.clone();
-        notes.say(Speaker::User, &user, goal, None).map(|_| ())
+        notes
+            .add_message(Speaker::User, &user, goal, None)
+            .map(|_| ())
     })?;
     let course = Course::default();
     PlanRun::new(surroundings, options, &answering, recording, course).finish()
@@ -120,7 +122,7 @@ pub(crate) fn resume(
     run: &str,
     options: &Options<'_>,
     tell: &mut dyn FnMut(&Event),
-) -> Result<Carried> {
+) -> Result<PlanReport> {
     let workspace = surroundings.workspace()?;
     let answering = Answering::open(surroundings, &workspace)?;
     require_own_plan(surroundings, &workspace, run)?;
@@ -141,11 +143,11 @@ pub(crate) fn resume(
         ..*options
     };
     let fields = json!({"pass": course.passes, "done": course.count_done()});
-    recording.note(|notes| notes.event(PLAN_RESUMED, fields))?;
+    recording.commit(|notes| notes.add_event(PLAN_RESUMED, fields))?;
     PlanRun::new(surroundings, &options, &answering, recording, course).finish()
 }
 
-fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
+fn record_plan_owner(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
     let item = Item::plan(&run.id, &run.input, plan);
     record_owner(surroundings, &Trust::new(surroundings, workspace), &item);
 }

@@ -7,7 +7,7 @@ use crate::workspace::MANIFEST;
 
 const FAULTS_MAX: usize = 50;
 
-pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
+pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
     let Spawned {
         task_id,
         output_file,
@@ -28,9 +28,9 @@ pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
     text
 }
 
-pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
+pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> String {
     let prompt = spawned.prepared.prompt.trim_end();
-    let missing = missing(spawned, faults);
+    let missing = format_missing(spawned, faults);
     format!("{prompt}\n\n## An earlier try\n\n{missing}")
 }
 

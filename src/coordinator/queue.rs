@@ -27,17 +27,17 @@ impl Engine<'_> {
             Action::Halt(_) => self.drop_starts(None),
             _ => {}
         }
-        let Some(step) = self.touches(&action) else {
+        let Some(step) = self.find_merging_step(&action) else {
             return self.perform(action);
         };
         if self.queue.request.is_some() {
-            self.tell_waiting(step, OTHER_RUN);
+            self.push_waiting_event(step, OTHER_RUN);
         }
         self.queue.due.push(action);
         Ok(())
     }
 
-    fn touches(&self, action: &Action) -> Option<usize> {
+    fn find_merging_step(&self, action: &Action) -> Option<usize> {
         self.trees.as_ref()?;
         let tree = |step: usize| self.slots[step].tree.as_ref();
         match action {
@@ -80,9 +80,9 @@ impl Engine<'_> {
             }
             Ok(None) => {
                 for action in self.queue.due.clone().iter().filter(|_| is_new) {
-                    self.touches(action)
+                    self.find_merging_step(action)
                         .into_iter()
-                        .for_each(|step| self.tell_waiting(step, OTHER_RUN));
+                        .for_each(|step| self.push_waiting_event(step, OTHER_RUN));
                 }
                 Ok(())
             }
@@ -112,10 +112,12 @@ impl Engine<'_> {
         for action in std::mem::take(&mut self.queue.due) {
             match action {
                 Action::Start(step) => self.refuse_start(step, error),
-                Action::Complete(step) => self.stuck(step, None, prompt::describe(error)),
+                Action::Complete(step) => {
+                    self.fail_unmergeable(step, None, prompt::describe(error))
+                }
                 Action::Fail(step, ..) => {
                     self.retain_worktree(step, error);
-                    self.give_back(step)?;
+                    self.release_task(step)?;
                 }
                 Action::Claim(steps) => self.claim(&steps)?,
                 _ => {}

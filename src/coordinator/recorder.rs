@@ -23,7 +23,7 @@ pub(super) struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    pub(super) fn tell(&mut self, event: RunEvent) {
+    pub(super) fn push(&mut self, event: RunEvent) {
         self.pending.push(event);
     }
 
@@ -46,20 +46,20 @@ impl Recorder<'_> {
         more: impl FnOnce(&mut dyn Transaction) -> Result<()>,
     ) -> Result<()> {
         let pending = &self.pending;
-        let stored = self.journal.record(store, |journal, transaction| {
+        let stored = self.journal.commit_events(store, |journal, transaction| {
             more(transaction)?;
             let mut all = pending.iter();
             all.try_for_each(|event| journal.add_event(transaction, event))
         })?;
-        self.follow(&stored);
+        self.apply_stored(&stored);
         Ok(())
     }
 
-    fn follow(&mut self, stored: &[Event]) {
+    fn apply_stored(&mut self, stored: &[Event]) {
         for (stored, event) in stored.iter().zip(self.pending.drain(..)) {
             self.track.apply(&stored.at, Some(&event));
         }
-        self.listener.tell(stored, &self.track);
+        self.listener.on_events(stored, &self.track);
     }
 
     /// Completes tasks and commits the pending events and theirs in one transaction; before each task that was
@@ -76,7 +76,7 @@ impl Recorder<'_> {
         let (before, mut written) = (events.len(), 0);
         let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
             journal.refuse_lost(transaction)?;
-            let slot = track.place(task).and_then(|place| slots.get(place));
+            let slot = track.position(task).and_then(|place| slots.get(place));
             let completed = TaskEvent::Completed { reason: None };
             let own = merged.clone().into_iter().chain([completed]);
             events.extend(own.filter_map(|event| Some(slot?.event(event))));
@@ -91,7 +91,7 @@ impl Recorder<'_> {
             self.pending.truncate(before);
         } else {
             let stored = self.journal.flush()?;
-            self.follow(&stored);
+            self.apply_stored(&stored);
         }
         done
     }

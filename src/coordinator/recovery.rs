@@ -11,7 +11,7 @@ use super::engine::Engine;
 use super::isolation::Delivery;
 use super::options::Rules;
 use super::scheduler;
-use super::verdict::is_left;
+use super::verdict::stops_before_proof;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
@@ -40,13 +40,13 @@ impl Engine<'_> {
                     reason: Some("it waits for what failed".to_string()),
                     caused_by: Some(id),
                 };
-                self.recorder.tell(skipped.for_task(self.slots[later].task));
+                self.recorder.push(skipped.for_task(self.slots[later].task));
             }
             // The process may have ended before it gave the task back.
             let claim = self.context.read(|transaction| transaction.claim(id))?;
             let own = claim.filter(|it| it.holder.as_ref() == Some(&self.recorder.run.id));
             self.slots[step].epoch = own.map(|claim| claim.epoch);
-            return self.give_back(step);
+            return self.release_task(step);
         }
         if self.is_done_by_now(step, task)? {
             self.scheduler.note_done(step);
@@ -100,20 +100,20 @@ impl Engine<'_> {
             if self.check_last_words(step).is_none() {
                 match self.judge_again(step)? {
                     Delivery::Done => return Ok(true),
-                    Delivery::Lacking(lacking) if is_left(&lacking) => {
+                    Delivery::Lacking(lacking) if stops_before_proof(&lacking) => {
                         self.inbox.push(scheduler::Event::Left(step));
                         return Ok(false);
                     }
                     Delivery::Lacking(_) => {}
                     // Another attempt would be in the way of the same.
                     Delivery::Stuck(branch, why) => {
-                        self.stuck(step, branch, why);
+                        self.fail_unmergeable(step, branch, why);
                         return Ok(false);
                     }
                 }
             }
         }
-        self.give_back(step)?;
+        self.release_task(step)?;
         Ok(false)
     }
 
@@ -123,7 +123,7 @@ impl Engine<'_> {
         let tree = self.trees.as_ref().and_then(|trees| trees.find_tree(id));
         if self.trees.is_some() && tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
-            return self.lacks(step).map(Delivery::Lacking);
+            return self.check_step(step).map(Delivery::Lacking);
         }
         // A kill may have cut the commands short, or come after they ran in the workspace.
         if let Some(tree) = &tree
@@ -133,7 +133,7 @@ impl Engine<'_> {
             return Ok(Delivery::Lacking(lacking));
         }
         self.slots[step].tree = tree;
-        let brought = self.deliver(step)?;
+        let brought = self.merge_and_complete_step(step)?;
         // Its reports are copied while the task is still held; other worktrees are swept together.
         if let Delivery::Stuck(Some(_), _) = &brought
             && signals::pending_signal().is_none()
@@ -156,7 +156,7 @@ pub(super) fn read_budget(track: &RunProjection, used: &[RunEvent], rules: &Rule
 
 /// Reads the usage of agents that were cut off, whose ends no event records.
 pub(super) fn read_used(workspace: &Workspace, taken: &TakenRun) -> Result<Vec<RunEvent>> {
-    let folder = journal::place(workspace, &taken.run.id)?;
+    let folder = journal::run_folder(workspace, &taken.run.id)?;
     let tasks = taken.track.tasks().iter();
     Ok(tasks
         .filter_map(|task| read_unrecorded_end(&folder, task))

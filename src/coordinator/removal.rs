@@ -28,21 +28,22 @@ impl Engine<'_> {
             Ok(branch) => branch.map(|branch| report_branch(trees, branch)),
             Err(error) => Some(retain(trees, &tree, &error)),
         };
-        self.tell_conflicting_files(step, &aside);
-        left.into_iter().for_each(|left| self.tell_step(step, left));
+        self.push_conflict_event(step, &aside);
+        left.into_iter()
+            .for_each(|left| self.push_step_event(step, left));
         Ok(())
     }
 
-    pub(super) fn tell_conflicting_files(&mut self, step: usize, aside: &[Error]) {
+    pub(super) fn push_conflict_event(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
-            self.tell_step(step, put_aside(error));
+            self.push_step_event(step, put_aside(error));
         }
     }
 
     pub(super) fn retain_worktree(&mut self, step: usize, error: &Error) {
         if let (Some(tree), Some(trees)) = (self.slots[step].tree.take(), &self.trees) {
             let retained = retain(trees, &tree, error);
-            self.tell_step(step, retained);
+            self.push_step_event(step, retained);
         }
     }
 }
@@ -58,8 +59,8 @@ fn retain(trees: &Trees, tree: &Tree, error: &Error) -> TaskEvent {
     };
     TaskEvent::Retained {
         reason: Some(reason),
-        branch: trees.keep(tree),
-        worktree: Some(tree.place()),
+        branch: trees.lock_worktree(tree),
+        worktree: Some(tree.display_path()),
     }
 }
 
@@ -98,7 +99,7 @@ pub(super) fn sweep_trees(
         let is_free = claim.is_none_or(|claim| claim.holder.is_none());
         let mut aside = Vec::new();
         let removed = match tree.is_half_made() {
-            true => trees.end(&tree),
+            true => trees.remove_worktree(&tree),
             false => {
                 let message = format!("{}: left behind", tree.name());
                 trees.remove(&tree, &message, is_free, &mut aside)

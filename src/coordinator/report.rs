@@ -72,14 +72,14 @@ pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
     }
 }
 
-pub(super) fn total(run: &mut Run, track: &RunProjection, time: Duration) {
+pub(super) fn set_totals(run: &mut Run, track: &RunProjection, time: Duration) {
     let all = sum_spent(track);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     run.add_time(time);
     let summary = track.counts();
     run.output = Some(format!("{} of {} done", summary.done, summary.total));
-    run.error = (run.status != RunStatus::Completed).then(|| describe(summary));
+    run.error = (run.status != RunStatus::Completed).then(|| describe_counts(summary));
 }
 
 /// Returns what the last event of a run tells of it.
@@ -97,7 +97,7 @@ pub(super) fn sum_spent(track: &RunProjection) -> Spent {
     all.fold(Spent::default(), Spent::plus)
 }
 
-fn describe(summary: Counts) -> String {
+fn describe_counts(summary: Counts) -> String {
     let Counts {
         total,
         done,
@@ -115,7 +115,7 @@ fn describe(summary: Counts) -> String {
     format!("{done} of {total} {are} done, {failed} failed, {cancelled}{skipped} {were} not begun")
 }
 
-pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
+pub(super) fn resume_command(run: &Run, more: Option<f64>) -> String {
     let resume = format!("cleo runs resume {}", run.id);
     match more {
         Some(more) => format!("{resume} --max-cost {more}"),
@@ -149,8 +149,8 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     if run.status == RunStatus::Completed {
         return None;
     }
-    let resume = resuming(run, ending.spent);
-    let what = describe(summary);
+    let resume = resume_command(run, ending.spent);
+    let what = describe_counts(summary);
     let stopped = match ending.stop {
         Some(Stop::Interrupted) => {
             let code = ending.caught.unwrap_or(Code::Interrupted);
@@ -227,9 +227,9 @@ mod tests {
             ..Counts::default()
         };
         let one = "0 of 1 task is done, 1 failed, 0 were not begun";
-        assert_eq!(describe(summary), one);
+        assert_eq!(describe_counts(summary), one);
         (summary.total, summary.skipped) = (2, 1);
         let two = "0 of 2 tasks are done, 1 failed, 1 was not begun";
-        assert_eq!(describe(summary), two);
+        assert_eq!(describe_counts(summary), two);
     }
 }

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::detached::format_command;
-use crate::config::seconds;
+use crate::config::parse_seconds;
 use crate::coordinator::plan::Refine;
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::id::TaskId;
 use crate::plan::LOOPS_MAX;
 use crate::plan::message::max_loops;
@@ -126,7 +126,7 @@ pub(crate) enum Isolation {
 
 /// Reads a time in seconds.
 pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
-    let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
+    let time = parse_seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
     time.ok_or_else(|| format!("`{text}` is not a time such as 90s, 10m or 2h, up to 30d"))
 }
 
@@ -175,7 +175,9 @@ fn options(request: &impl Serialize) -> Result<Vec<String>> {
 
 fn check_name(what: &str, name: Option<&str>) -> Result<()> {
     let is_name = |name: &str| {
-        !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers)
+        !name.trim().is_empty()
+            && name.chars().count() <= NAME_MAX
+            && !name.contains(is_control_character)
     };
     if name.is_none_or(is_name) {
         return Ok(());

@@ -2,12 +2,12 @@
 
 use super::budget::Budget;
 use super::engine::{Engine, Setup, check_depth};
-use super::options::{Options, Rest};
+use super::options::{Options, ResumeChanges};
 use super::recovery::{read_budget, read_used};
 use super::removal::sweep_trees;
-use super::report::{Report, resuming};
+use super::report::{Report, resume_command};
 use super::trees::{Base, Trees};
-use super::{Ambience, Listener, selection};
+use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
@@ -28,8 +28,8 @@ const KINDS: [RunKind; 2] = [RunKind::Epic, RunKind::Tasks];
 pub(crate) fn resume(
     surroundings: Surroundings,
     id: &str,
-    rest: Rest,
-    ambience: Ambience,
+    rest: ResumeChanges,
+    ambience: RunEnvironment,
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
@@ -44,7 +44,7 @@ pub(crate) fn resume(
     let run = liveness::read_to_resume(&mut context.store, &workspace, &surroundings.clock, id)?;
     if run.is_over() && run.kind.resumes() {
         // Its process may have died after the last commit and before it wrote the file.
-        journal::catch_up(&workspace, id, &mut context.store)?;
+        journal::append_missing_events(&workspace, id, &mut context.store)?;
     }
     liveness::refuse_resume(&run, &KINDS)?;
     require_own(&surroundings, &workspace, &mut context.store, &run)?;
@@ -72,9 +72,9 @@ pub(crate) fn resume(
         ..
     } = taken;
     let was = run.status;
-    lock.take(&mut run);
+    lock.own(&mut run);
     let before = read_budget(&track, &used, &first.rules());
-    let mut options = rest.extend(first.clone(), before.total());
+    let mut options = rest.extend_options(first.clone(), before.total());
     options.share_out(&planned);
     let is_new = options != first;
     let setup = Setup {
@@ -88,12 +88,12 @@ pub(crate) fn resume(
     };
     let guard = Guard::begin()?;
     let mut engine = Engine::open(setup, listener)?;
-    engine.recorder.journal.look_after(seen);
+    engine.recorder.journal.set_cancel_cursor(seen);
     engine.recorder.track = track;
     engine.recorder.pending = used;
     engine.recorder.commit(&mut engine.context.store)?;
     engine.scheduler.resume_budget(before);
-    let done = signals::shield(|| {
+    let done = signals::run_shielded(|| {
         engine.take_up_all(was, is_new, &events)?;
         engine.run(guard)
     });
@@ -110,7 +110,7 @@ pub(super) fn open_trees(
     let Some(base) = find_base(events) else {
         return Ok(None);
     };
-    let folder = journal::place(workspace, &run.id)?;
+    let folder = journal::run_folder(workspace, &run.id)?;
     Trees::open(workspace, &folder, &run.id, Some(base)).map(Some)
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn suggest_continuation(surroundings: &Surroundings, shown: &RunView)
         .map(|(options, _)| options);
     let is_spent = |options: &Options| Budget::read(&options.rules(), &shown.tasks).is_spent();
     let spent_all = options.filter(is_spent);
-    resuming(
+    resume_command(
         &shown.run.record,
         spent_all.and_then(|options| options.budget()),
     )
@@ -202,7 +202,7 @@ impl Engine<'_> {
             .map(last_outcome)
             .collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
-        self.recorder.tell(RunEvent::Resumed {
+        self.recorder.push(RunEvent::Resumed {
             reason: Some(was.to_string()),
             options: options.flatten(),
             again: was != RunStatus::Interrupted,
@@ -232,7 +232,7 @@ impl Engine<'_> {
         };
         retained
             .into_iter()
-            .for_each(|event| self.recorder.tell(event));
+            .for_each(|event| self.recorder.push(event));
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::budget::Budget;
-use super::options::{Rules, pause};
+use super::options::{Rules, compute_pause};
 use crate::run::Outcome;
 use crate::run::StepState;
 use crate::run::schedule::Schedule;
@@ -115,7 +115,7 @@ impl Scheduler {
 
     /// Continues with the money that the run had spent before it was resumed.
     pub(super) fn resume_budget(&mut self, before: Budget) {
-        self.budget = before.under(&self.rules);
+        self.budget = before.with_rules(&self.rules);
     }
 
     pub(super) fn stop(&self) -> Option<Stop> {
@@ -131,7 +131,7 @@ impl Scheduler {
         self.steps[step].has_checks
     }
 
-    pub(super) fn stir(&mut self) {
+    pub(super) fn mark_changed(&mut self) {
         self.stirred = true;
     }
 
@@ -154,7 +154,7 @@ impl Scheduler {
     }
 
     /// Returns when something is due by itself, after `now`: what is overdue waits for others to end.
-    pub(super) fn wakes(&self, now: Duration) -> Option<Duration> {
+    pub(super) fn next_due(&self, now: Duration) -> Option<Duration> {
         let waiting = self.stages.values().filter_map(|stage| match stage {
             Stage::Waiting(until, ..) => Some(*until),
             _ => None,
@@ -164,23 +164,23 @@ impl Scheduler {
     }
 
     /// Takes what happened, and says what to do. `now` is the time since the run began.
-    pub(super) fn turn(&mut self, now: Duration, events: Vec<Event>) -> Vec<Action> {
+    pub(super) fn handle_events(&mut self, now: Duration, events: Vec<Event>) -> Vec<Action> {
         let mut actions = Vec::new();
         for event in events {
-            self.take(now, event, &mut actions);
+            self.handle_event(now, event, &mut actions);
         }
         for lane in self.runners.values_mut() {
             lane.paused = lane.paused.filter(|until| *until > now);
         }
         if self.stop.is_none() {
             self.resume_due_steps(now, &mut actions);
-            self.begin(&mut actions);
+            self.claim_ready_steps(&mut actions);
         }
-        self.leave(&mut actions);
+        self.skip_unreachable(&mut actions);
         actions
     }
 
-    fn take(&mut self, now: Duration, event: Event, actions: &mut Vec<Action>) {
+    fn handle_event(&mut self, now: Duration, event: Event, actions: &mut Vec<Action>) {
         match event {
             Event::Prepared(step) if self.stop.is_some() => {
                 self.fail(step, self.cut_short(), self.explain_stop(), actions);
@@ -206,9 +206,11 @@ impl Scheduler {
             }
             Event::Checked(step) => self.complete(step, actions),
             Event::Lacking(step, Outcome::RateLimited, why) => {
-                self.hold_back(now, step, why, actions);
+                self.back_off(now, step, why, actions);
             }
-            Event::Lacking(step, outcome, why) => self.lacking(now, step, outcome, why, actions),
+            Event::Lacking(step, outcome, why) => {
+                self.handle_failed_check(now, step, outcome, why, actions)
+            }
             Event::Overruled(step, why) => {
                 self.fail(step, Outcome::ProtocolViolation, why, actions)
             }
@@ -241,7 +243,7 @@ impl Scheduler {
         let is_cut = ended.outcome == Some(Outcome::RateLimited) || self.stop.is_some();
         match is_cut {
             true => self.complete(step, actions),
-            false => self.prove(step, actions),
+            false => self.check_or_complete(step, actions),
         }
     }
 
@@ -269,14 +271,14 @@ impl Scheduler {
     }
 
     /// Has a step wait after too many requests, and with it whatever its runner would begin.
-    fn hold_back(&mut self, now: Duration, step: usize, why: String, actions: &mut Vec<Action>) {
+    fn back_off(&mut self, now: Duration, step: usize, why: String, actions: &mut Vec<Action>) {
         let Tries {
             refusals, asked, ..
         } = self.tries[step];
         if self.stop.is_some() {
             return self.fail(step, self.cut_short(), why, actions);
         }
-        let Some(wait) = pause(refusals, asked, step) else {
+        let Some(wait) = compute_pause(refusals, asked, step) else {
             return self.fail(step, Outcome::RateLimited, why, actions);
         };
         self.tries[step].refusals += 1;
@@ -287,7 +289,7 @@ impl Scheduler {
         actions.push(Action::Wait(step, wait));
     }
 
-    fn lacking(
+    fn handle_failed_check(
         &mut self,
         now: Duration,
         step: usize,
@@ -353,7 +355,7 @@ impl Scheduler {
         why.to_string()
     }
 
-    pub(super) fn stuck(&self) -> BTreeSet<usize> {
+    pub(super) fn list_never_started(&self) -> BTreeSet<usize> {
         let waits = |step: &usize| self.schedule.state(*step) == StepState::Waiting;
         (0..self.steps.len()).filter(waits).collect()
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Ambience;
+use super::RunEnvironment;
 use super::options::Options;
 use super::request::RunRequest;
 use super::scheduler::Step;
@@ -26,13 +26,13 @@ use crate::runner::agent::{Job, Runner, Runners};
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::graph::Node;
-use crate::task::graph::waves::longest;
+use crate::task::graph::waves::longest_chains;
 
 const TASKS_MAX: usize = 10_000;
 const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
-pub(super) fn plan(context: &mut Context, request: &RunRequest) -> Result<Vec<Planned>> {
+pub(super) fn select_tasks(context: &mut Context, request: &RunRequest) -> Result<Vec<Planned>> {
     context.refuse_other_checkout()?;
     let roots = roots(context, request)?;
     let (nodes, titles) = context.read(|transaction| {
@@ -58,7 +58,7 @@ pub(super) fn plan(context: &mut Context, request: &RunRequest) -> Result<Vec<Pl
             children.entry(parent).or_default().push(node.id);
         }
     }
-    let planned = order(&nodes, &children).into_iter().map(|id| {
+    let planned = order_by_urgency(&nodes, &children).into_iter().map(|id| {
         let node = &nodes[&id];
         Planned {
             task_id: id,
@@ -131,12 +131,15 @@ fn needs(
     needs.into_iter().collect()
 }
 
-fn order(nodes: &BTreeMap<TaskId, Node>, children: &BTreeMap<TaskId, Vec<TaskId>>) -> Vec<TaskId> {
+fn order_by_urgency(
+    nodes: &BTreeMap<TaskId, Node>,
+    children: &BTreeMap<TaskId, Vec<TaskId>>,
+) -> Vec<TaskId> {
     let edges = nodes.values().flat_map(|node| {
         let needs = needs(node, nodes, children).into_iter();
         needs.map(|need| (node.id.0, need.0))
     });
-    let chains = longest(edges.collect());
+    let chains = longest_chains(edges.collect());
     let mut ids: Vec<TaskId> = nodes.keys().copied().collect();
     ids.sort_unstable_by_key(|id| (nodes[id].priority, Reverse(chains.length(id.0)), *id));
     ids
@@ -153,7 +156,7 @@ pub(super) struct Worker {
 impl Worker {
     fn new(named: Named, options: &Options, runners: &Runners) -> Result<Worker> {
         let runner = runners.find(&named.runner, options.command.as_deref())?;
-        check_program(&*runner, runners.program(&named.runner))?;
+        require_program(&*runner, runners.program(&named.runner))?;
         Ok(Worker {
             runner: runner.into(),
             model: options.request.model.clone().or(named.model.clone()),
@@ -162,7 +165,7 @@ impl Worker {
     }
 }
 
-fn check_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
+fn require_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
     let words = runner.invocation(&Job::default()).words;
     let Some(program) = elsewhere.or(words.first().map(String::as_str)) else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
@@ -240,7 +243,7 @@ pub(super) fn team(
     context: &mut Context,
     planned: &[Planned],
     options: &Options,
-    ambience: &Ambience,
+    ambience: &RunEnvironment,
 ) -> Result<Team> {
     let places_of_skills = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load_past_base(&places_of_skills)?;
@@ -325,10 +328,10 @@ pub(crate) struct Rehearsal {
 pub(crate) fn rehearse(
     surroundings: Surroundings,
     options: &Options,
-    ambience: &Ambience,
+    ambience: &RunEnvironment,
 ) -> Result<Rehearsed> {
     let mut context = Context::open(surroundings)?;
-    let planned = plan(&mut context, &options.request)?;
+    let planned = select_tasks(&mut context, &options.request)?;
     let team = team(&mut context, &planned, options, ambience)?;
     if options.is_isolated() {
         Trees::require_startable(&context.workspace)?;

@@ -134,7 +134,7 @@ impl Threads {
         let thread = Builder::new().stack_size(STACK);
         let spawned = thread.spawn(move || {
             let is_stopped = move || flag.load(Ordering::Relaxed);
-            let done = catch_panic(|| signals::until(is_stopped, || work(&sender))).flatten();
+            let done = catch_panic(|| signals::run_until(is_stopped, || work(&sender))).flatten();
             // The receiver is gone when the run is over.
             let _ = sender.send((step, attempt, heard(done)));
         });
@@ -142,7 +142,7 @@ impl Threads {
     }
 
     /// Waits until all threads have ended, of which each has a sender.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn wait_until_idle(&mut self) {
         self.sender = mpsc::channel().0;
         let begun = Instant::now();
         let left = || PATIENCE.saturating_sub(begun.elapsed());

@@ -67,7 +67,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn place(&self) -> String {
+    pub(super) fn display_path(&self) -> String {
         self.top.to_string_lossy().into_owned()
     }
 
@@ -159,7 +159,12 @@ impl Trees {
 
     /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure. A branch
     /// of that number with work that no event mentions stays.
-    pub(super) fn begin(&self, task: TaskId, attempt: u32, declared: Declared) -> Result<Tree> {
+    pub(super) fn create_worktree(
+        &self,
+        task: TaskId,
+        attempt: u32,
+        declared: Declared,
+    ) -> Result<Tree> {
         let from = self.require_base()?;
         // Nothing that an agent would be paid for could be merged.
         self.require_conversion(&self.top)?;
@@ -167,20 +172,20 @@ impl Trees {
         let mut trees = (attempt..).map(|number| self.tree(&format!("{task}-{number}")));
         let tree = trees.find(|tree| !taken.contains(&tree.branch));
         let tree = tree.unwrap_or_else(|| self.tree(&format!("{task}-{attempt}")));
-        let made = self.make(&tree, &from, "").and_then(|()| {
+        let made = self.add_worktree(&tree, &from, "").and_then(|()| {
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
-            self.note(&tree, declared, &from)
+            self.save_baseline(&tree, declared, &from)
         });
         if let Err(error) = made {
-            let _ = self.end(&tree);
+            let _ = self.remove_worktree(&tree);
             return Err(error);
         }
         Ok(tree)
     }
 
     /// Checks a commit out into the folder of a worktree, on a branch of its own.
-    fn make(&self, tree: &Tree, from: &str, options: &str) -> Result<()> {
+    fn add_worktree(&self, tree: &Tree, from: &str, options: &str) -> Result<()> {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let add = format!("worktree add --quiet -B {} {options}", tree.branch);
         let add = Words::with(&add, [tree.top.as_os_str(), from.as_ref()]);
@@ -216,7 +221,7 @@ impl Trees {
     }
 
     /// Removes a worktree. A branch with unmerged commits stays and is returned.
-    pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
+    pub(super) fn remove_worktree(&self, tree: &Tree) -> Result<Option<String>> {
         let links = self.list_links()?;
         // Renamed first: after a kill no task is judged by the rest of it.
         let removed = self.folder.join(format!("{REMOVED}{}", tree.name()));
@@ -239,7 +244,7 @@ impl Trees {
         if !self.succeeds(Words::with("worktree remove --force --force", [&tree.top]))? {
             self.run("worktree prune")?;
         }
-        let Some(branch) = self.branch(tree)? else {
+        let Some(branch) = self.find_branch(tree)? else {
             return Ok(None);
         };
         if self.is_ahead(tree)? {
@@ -300,20 +305,20 @@ impl Trees {
         let _ = fs::remove_dir(&self.folder);
     }
 
-    pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
+    pub(super) fn lock_worktree(&self, tree: &Tree) -> Option<String> {
         // Git prunes no locked worktree, even when it does not look like one any more.
         let _ = self.ask(Words::with("worktree lock", [&tree.top]));
-        self.branch(tree).ok().flatten()
+        self.find_branch(tree).ok().flatten()
     }
 
-    pub(super) fn branch(&self, tree: &Tree) -> Result<Option<String>> {
+    pub(super) fn find_branch(&self, tree: &Tree) -> Result<Option<String>> {
         let is_there = self.has(&format!("refs/heads/{}", tree.branch))?;
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
     pub(super) fn explain_removal(&self, tree: &Tree) -> Error {
-        let removed = format!("{} was removed meanwhile", tree.place());
-        let branch = self.branch(tree).ok().flatten();
+        let removed = format!("{} was removed meanwhile", tree.display_path());
+        let branch = self.find_branch(tree).ok().flatten();
         let error = |message: String| Error::new(Code::FileUnreadable, message);
         match branch.filter(|_| self.is_ahead(tree).unwrap_or(false)) {
             Some(branch) => error(format!(
@@ -347,7 +352,7 @@ impl Trees {
             self.commit(tree, message)?;
             self.warn_of_ignored(tree);
         }
-        self.end(tree)
+        self.remove_worktree(tree)
     }
 
     /// Has git forget what is gone, deletes merged branches, and returns those with work; `kept` are those of worktrees
@@ -356,7 +361,7 @@ impl Trees {
         self.discard_removed();
         self.run("worktree prune")?;
         // Git itself keeps a branch that is checked out somewhere.
-        for name in self.branches(&format!("--merged={}", self.target()?))? {
+        for name in self.branches(&format!("--merged={}", self.merge_target()?))? {
             if !kept.contains(&name) {
                 let _ = self.delete_branch(&name)?;
             }
@@ -367,7 +372,7 @@ impl Trees {
     }
 
     pub(super) fn list_unmerged_branches(&self) -> Result<Vec<String>> {
-        self.branches(&format!("--no-merged={}", self.target()?))
+        self.branches(&format!("--no-merged={}", self.merge_target()?))
     }
 
     fn branches(&self, which: &str) -> Result<Vec<String>> {

@@ -25,7 +25,7 @@ const STDERR_TAIL_MAX: usize = 5;
 
 impl Engine<'_> {
     /// Handles what threads report within a time.
-    pub(super) fn receive(&mut self, patience: Duration) {
+    pub(super) fn handle_updates(&mut self, patience: Duration) {
         for (step, attempt, update) in self.threads.receive(patience) {
             // A cancelled agent may still report something.
             let is_current = self.slots[step].attempt == attempt;
@@ -42,7 +42,7 @@ impl Engine<'_> {
         match event {
             AgentEvent::Started(group, process_start_time) => {
                 let group = Some(group);
-                self.tell_step(
+                self.push_step_event(
                     step,
                     TaskEvent::AgentStarted {
                         group,
@@ -52,7 +52,7 @@ impl Engine<'_> {
             }
             AgentEvent::Conversation(name) => {
                 let conversation = Some(shorten_said(name));
-                self.tell_step(step, TaskEvent::AgentConversation { conversation });
+                self.push_step_event(step, TaskEvent::AgentConversation { conversation });
             }
             AgentEvent::Progress(what) => self.note_doing(step, what),
             AgentEvent::Used(usage) => self.recorder.track.note_usage(self.slots[step].task, usage),
@@ -69,7 +69,7 @@ impl Engine<'_> {
         }
         self.slots[step].progress_at = Some(Instant::now());
         let doing = Some(shorten_said(what));
-        self.tell_step(step, TaskEvent::AgentProgress { doing });
+        self.push_step_event(step, TaskEvent::AgentProgress { doing });
     }
 
     fn end_attempt(&mut self, step: usize, ended: Result<AgentEnd>) {
@@ -99,7 +99,7 @@ impl Engine<'_> {
                 retry_after: end.retry_after_ms.map(Duration::from_millis),
             },
         ));
-        self.tell_step(step, TaskEvent::AgentEnded(end.clone()));
+        self.push_step_event(step, TaskEvent::AgentEnded(end.clone()));
         self.slots[step].stop = None;
         let words = self.last_words(step, end.outcome, end.message.as_deref());
         self.slots[step].last_words = words;
@@ -137,7 +137,7 @@ impl Engine<'_> {
             results: ran.into_iter().map(shorten_said).collect(),
         };
         (self.slots[step].stop, self.slots[step].unproven) = (None, unproven);
-        self.tell_step(step, checked);
+        self.push_step_event(step, checked);
         self.inbox.push(Event::Checked(step));
     }
 }
@@ -160,12 +160,15 @@ impl Engine<'_> {
     /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
         let now = self.begun.elapsed();
-        let due = self.scheduler.wakes(now).map(|at| at.saturating_sub(now));
+        let due = self
+            .scheduler
+            .next_due(now)
+            .map(|at| at.saturating_sub(now));
         let patience = match is_idle {
             true => due.unwrap_or(PULSE).min(PULSE),
             false => Duration::ZERO,
         };
-        self.receive(patience);
+        self.handle_updates(patience);
         self.recorder.listener.show(&self.recorder.track);
         self.check_stop()
     }
@@ -193,13 +196,13 @@ impl Engine<'_> {
         }
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            self.scheduler.stir();
-            self.look()?;
+            self.scheduler.mark_changed();
+            self.poll_store()?;
         }
         Ok(())
     }
 
-    fn look(&mut self) -> Result<()> {
+    fn poll_store(&mut self) -> Result<()> {
         if self
             .recorder
             .journal

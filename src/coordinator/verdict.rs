@@ -19,16 +19,16 @@ impl Engine<'_> {
     }
 
     pub(super) fn reject_step(&mut self, step: usize, lacking: Verdict) -> Result<()> {
-        let event = self.reject(step, lacking)?;
+        let event = self.handle_rejection(step, lacking)?;
         self.inbox.push(event);
         Ok(())
     }
 
-    pub(super) fn reject(&mut self, step: usize, mut lacking: Verdict) -> Result<Event> {
+    pub(super) fn handle_rejection(&mut self, step: usize, mut lacking: Verdict) -> Result<Event> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Event::Lost(step, fault.message.clone()));
         }
-        if is_left(&lacking) {
+        if stops_before_proof(&lacking) {
             return Ok(Event::Left(step));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
@@ -48,7 +48,7 @@ impl Engine<'_> {
             violations,
             branch: None,
         };
-        self.tell_step(step, failed);
+        self.push_step_event(step, failed);
         Ok(match is_overruled {
             true => Event::Overruled(step, why),
             false => Event::Lacking(step, outcome, why),
@@ -96,7 +96,7 @@ impl Engine<'_> {
         (outcome, reason.into_iter().chain(faults).collect())
     }
 
-    pub(super) fn object(&mut self, step: usize) -> Result<()> {
+    pub(super) fn reject_or_complete(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let lease = self.options.lease();
         // The current holder of the task decides, as when it is completed.
@@ -106,11 +106,11 @@ impl Engine<'_> {
         {
             return self.reject_step(step, error.into());
         }
-        let lacking = self.lacks(step)?;
+        let lacking = self.check_step(step)?;
         self.reject_step(step, lacking)
     }
 
-    pub(super) fn lacks(&mut self, step: usize) -> Result<Verdict> {
+    pub(super) fn check_step(&mut self, step: usize) -> Result<Verdict> {
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
             Some(tree) => self.check_in_tree(&tree, task, epoch)?,
@@ -122,7 +122,7 @@ impl Engine<'_> {
 
     /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
     /// task. Tasks that fail are released; reopened ones stay as they are.
-    pub(super) fn look_again(&mut self) -> Result<()> {
+    pub(super) fn recheck_completed(&mut self) -> Result<()> {
         let tasks = self.recorder.track.tasks().iter();
         let done =
             tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.planned.is_epic);
@@ -140,7 +140,7 @@ impl Engine<'_> {
                     (Outcome::ProtocolViolation, prompt::describe(&fault))
                 }
             };
-            let Some(step) = self.recorder.track.place(id) else {
+            let Some(step) = self.recorder.track.position(id) else {
                 continue;
             };
             let reason = format!("it was done, and was undone later: {why}");
@@ -149,12 +149,12 @@ impl Engine<'_> {
                 violations: vec![why],
                 branch: None,
             };
-            self.tell_step(step, lacking);
+            self.push_step_event(step, lacking);
             let failed = TaskEvent::Failed {
                 outcome: Some(outcome),
                 reason: Some(reason),
             };
-            self.tell_step(step, failed);
+            self.push_step_event(step, failed);
         }
         Ok(())
     }
@@ -182,7 +182,7 @@ impl Engine<'_> {
 }
 
 /// Returns whether cleo was asked to end before it could be proven: then it is proven when the run resumes.
-pub(super) fn is_left(lacking: &Verdict) -> bool {
+pub(super) fn stops_before_proof(lacking: &Verdict) -> bool {
     let is_unproven = lacking.forced.is_none() && lacking.lacks_only_proof();
     (lacking.is_cut_short() || is_unproven) && signals::pending_signal().is_some()
 }

@@ -141,7 +141,7 @@ impl std::error::Error for Error {}
 
 /// Returns whether a character is invisible and changes how a text is shown: control characters, line ends,
 /// direction marks, and characters without width.
-pub(crate) fn steers(c: char) -> bool {
+pub(crate) fn is_control_character(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -152,8 +152,8 @@ pub(crate) fn steers(c: char) -> bool {
 
 /// Quotes one argument for a POSIX shell, so that a command can be pasted.
 pub(crate) fn quote(argument: &str) -> String {
-    if argument.contains(steers) {
-        return escape(argument);
+    if argument.contains(is_control_character) {
+        return escape_argument(argument);
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@=,+%".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {
@@ -169,14 +169,14 @@ pub(crate) fn quote_all(words: &[String]) -> String {
 }
 
 /// Quotes an argument with invisible characters by POSIX.1-2024.
-fn escape(argument: &str) -> String {
+fn escape_argument(argument: &str) -> String {
     let mut quoted = String::from("$'");
     for c in argument.chars() {
         match c {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\\' | '\'' => quoted.extend(['\\', c]),
-            c if steers(c) => {
+            c if is_control_character(c) => {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {
                     let _ = write!(quoted, "\\{byte:03o}");
                 }

@@ -42,7 +42,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// another user's agent, so only callers who see everything get it.
 pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     let all = call.server.agents(None)?;
-    let user = call.only().map(String::from);
+    let user = call.visible_user().map(String::from);
     Ok(move |id: &String| {
         let agent = all.index.agent(id);
         user.is_some() && agent.is_none_or(|agent| !agent.is_seen_by(user.as_deref()))

@@ -14,10 +14,10 @@ const WORK: &str = "/api/work/";
 /// agent field.
 const TASKS: (&str, &str) = ("/api/tasks", "\"assigned_to\":");
 
-pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
+pub(super) fn hide_unseen_agents(call: &Call, answer: Answer) -> Result<Answer> {
     let path = call.uri.path();
     let is_of_work = path.starts_with(WORK);
-    if call.only().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
+    if call.visible_user().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
         return Ok(answer);
     }
     let is_unseen = find_unseen(call)?;
@@ -30,7 +30,7 @@ pub(super) fn mask(call: &Call, answer: Answer) -> Result<Answer> {
             true => serde_json::from_str::<Value>(text).ok()?,
             false => return None,
         };
-        hide(&mut value, &is_unseen);
+        hide_in_fields(&mut value, &is_unseen);
         Some(value.to_string())
     }))
 }
@@ -56,25 +56,31 @@ fn hide_assigned(text: &str, is_unseen: &impl Fn(&String) -> bool) -> Option<Str
 /// The field of a task that names its agent.
 pub(super) const FIELD: &str = "assignedAgent";
 
-pub(super) fn hide(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
+pub(super) fn hide_in_fields(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
     match value {
         Value::Object(fields) => fields
             .iter_mut()
             .for_each(|(name, value)| match name == FIELD {
-                true => empty(value, is_unseen),
-                false => hide(value, is_unseen),
+                true => remove_names(value, is_unseen),
+                false => hide_in_fields(value, is_unseen),
             }),
-        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, is_unseen)),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| hide_in_fields(item, is_unseen)),
         _ => {}
     }
 }
 
 /// Removes names from a field: its value, or its old and new value.
-fn empty(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
+fn remove_names(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
     match value {
         Value::String(name) if is_unseen(name) => *value = Value::Null,
-        Value::Object(parts) => parts.values_mut().for_each(|part| empty(part, is_unseen)),
-        Value::Array(parts) => parts.iter_mut().for_each(|part| empty(part, is_unseen)),
+        Value::Object(parts) => parts
+            .values_mut()
+            .for_each(|part| remove_names(part, is_unseen)),
+        Value::Array(parts) => parts
+            .iter_mut()
+            .for_each(|part| remove_names(part, is_unseen)),
         _ => {}
     }
 }
@@ -92,7 +98,7 @@ mod tests {
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": "hers"}}}],
             "old": {"assignedAgent": ["hers", null]},
         });
-        hide(&mut value, &|name: &String| name == "hers");
+        hide_in_fields(&mut value, &|name: &String| name == "hers");
         let told = json!({
             "tasks": [{"assignedAgent": null}, {"assignedAgent": "mine", "title": "hers"}],
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": null}}}],

@@ -13,7 +13,7 @@ use super::body;
 use super::guard::Caller;
 use super::server::Lent;
 use super::server::Server;
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};
 use crate::strict::Input;
@@ -36,7 +36,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    pub(super) fn part(&self, name: &str) -> &str {
+    pub(super) fn path_segment(&self, name: &str) -> &str {
         let found = self.parts.iter().find(|(there, _)| there == name);
         found.map_or("", |(_, value)| value)
     }
@@ -65,7 +65,10 @@ impl Call {
         let Some((name, _)) = given.first() else {
             return Ok(());
         };
-        let shown = name.chars().filter(|c| !steers(*c)).take(NAME_MAX);
+        let shown = name
+            .chars()
+            .filter(|c| !is_control_character(*c))
+            .take(NAME_MAX);
         let shown: String = shown.collect();
         let message = format!(
             "there is no parameter `{shown}`: this takes none in its address; /openapi.json says what it takes"
@@ -136,8 +139,8 @@ impl Call {
     }
 
     /// Returns the user whose rows are visible, or `None` for all users.
-    pub(super) fn only(&self) -> Option<&str> {
-        self.caller.only()
+    pub(super) fn visible_user(&self) -> Option<&str> {
+        self.caller.visible_user()
     }
 
     /// Returns whether the caller is known; open endpoints also answer others.

@@ -102,7 +102,7 @@ fn say(call: &Call) -> Result<Answer> {
     };
     let surroundings = call.surroundings("chat");
     let model = load_trusted_model(&surroundings)?;
-    let mut data = chat::turn(&surroundings, &said, model.as_ref())?;
+    let mut data = chat::answer_message(&surroundings, &said, model.as_ref())?;
     data.conversation_id = id;
     let status = "success";
     Answer::ok(&Replied {

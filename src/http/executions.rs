@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::answer::Answer;
 use super::call::Call;
 use super::events;
-use super::executors::{Heard, Order};
+use super::executors::{ExecutionUpdate, Order};
 use super::fault::{self, Shape};
 use super::guard::Pass;
 use super::keys::{self, Known};
@@ -22,7 +22,7 @@ use crate::error::{Code, Error, Result};
 use crate::ops::executions::reply::Executed;
 use crate::ops::executions::{self, StartedExecution};
 use crate::ops::work::runs;
-use crate::route::Said;
+use crate::route::MessageRequest;
 use crate::run::view::RunView;
 use crate::run::{Line, RunKind};
 
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .sends(200, "text/event-stream")
             .errors(Shape::Bare),
-        Route::get("/api/agents/execution/{id}", |call: &Call| answer_execution(call, call.part("id")))
+        Route::get("/api/agents/execution/{id}", |call: &Call| answer_execution(call, call.path_segment("id")))
             .about("Shows an execution with its steps and messages")
             .answers::<Executed>(200)
             .errors(Shape::Plain),
@@ -65,21 +65,21 @@ struct Wait {
 #[derive(Debug, Deserialize)]
 struct Input {
     #[serde(flatten)]
-    said: Said,
+    said: MessageRequest,
     /// Stream it as server-sent events.
     #[serde(default)]
     stream: bool,
 }
 
 impl Input {
-    fn order(self, call: &Call) -> Result<Order> {
+    fn make_order(self, call: &Call) -> Result<Order> {
         let text = self.said.input.as_deref().unwrap_or_default();
         if text.trim().is_empty() {
             return Err(Error::new(Code::InputInvalid, "Input is required"));
         }
         Ok(Order {
             user: call.user().to_string(),
-            only: call.only().map(String::from),
+            only: call.visible_user().map(String::from),
             query: self.said.query()?,
         })
     }
@@ -89,32 +89,32 @@ fn execute(call: Call) -> Promise {
     Box::pin(async move {
         let Wait { wait } = call.query()?;
         let input = call.parse_body::<Input>()?;
-        let (streams, order) = (input.stream, input.order(&call)?);
+        let (streams, order) = (input.stream, input.make_order(&call)?);
         let pass = Pass::for_headers(&call.server, &call.headers);
         let keys = &call.server.keys;
         let note = match call.header("idempotency-key")? {
             None => None,
-            Some(key) => match keys.look_up(call.user(), key, &call.body).await? {
+            Some(key) => match keys.find_or_begin(call.user(), key, &call.body).await? {
                 Known::New(note) => Some(note),
                 // The record of the execution that the earlier call started, and the end.
                 Known::Begun(id) if streams => {
                     let first = events::event("execution", &find_executed(&call, &id)?);
                     return Ok(events::stream(stream::iter([first]), pass));
                 }
-                Known::Begun(id) if wait => return over(&call, &id, &pass).await,
+                Known::Begun(id) if wait => return wait_until_over(&call, &id, &pass).await,
                 Known::Begun(id) => return answer_execution(&call, &id),
                 Known::Other => return Ok(keys::refuse_reuse(key)),
             },
         };
         let (mut begun, mut told) = call.server.executors.begin(order, note).await?;
         if streams {
-            return Ok(follow(begun, told, pass));
+            return Ok(stream_execution(begun, told, pass));
         }
         if wait {
             let ended = async {
                 loop {
                     match told.recv().await {
-                        Some(Heard::Over(ended)) => break ended.map(|ended| *ended),
+                        Some(ExecutionUpdate::Over(ended)) => break ended.map(|ended| *ended),
                         Some(_) => {}
                         None => break Err(fault::busy()),
                     }
@@ -126,7 +126,7 @@ fn execute(call: Call) -> Promise {
     })
 }
 
-async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
+async fn wait_until_over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
     let ended = async {
         while !require_execution(call, id)?.run.record.is_over() {
             tokio::time::sleep(LOOK).await;
@@ -163,9 +163,15 @@ fn require_execution(call: &Call, id: &str) -> Result<RunView> {
 }
 
 fn cancel(call: &Call) -> Result<Answer> {
-    let (id, clock) = (call.part("id"), call.server.surroundings.clock);
+    let (id, clock) = (call.path_segment("id"), call.server.surroundings.clock);
     let mut context = call.context("runs.cancel")?;
-    executions::cancel(&mut context.store, &clock, id, call.only(), call.user())?;
+    executions::cancel(
+        &mut context.store,
+        &clock,
+        id,
+        call.visible_user(),
+        call.user(),
+    )?;
     drop(context);
     call.server.feed.wake();
     answer_execution(call, id)
@@ -173,7 +179,11 @@ fn cancel(call: &Call) -> Result<Answer> {
 
 /// Streams an execution as server-sent events: `execution` with the record at the start, `run` for
 /// events, `piece` for parts of the answer, `done` with the final record, or `error`.
-fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+fn stream_execution(
+    begun: StartedExecution,
+    told: UnboundedReceiver<ExecutionUpdate>,
+    pass: Pass,
+) -> Answer {
     let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::new(begun.view()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {
@@ -183,20 +193,20 @@ fn follow(begun: StartedExecution, told: UnboundedReceiver<Heard>, pass: Pass) -
     events::stream(stream::iter([first]).chain(rest), pass)
 }
 
-fn write_event(run: &str, heard: Heard) -> Bytes {
+fn write_event(run: &str, heard: ExecutionUpdate) -> Bytes {
     match heard {
-        Heard::Event(event) => {
+        ExecutionUpdate::Event(event) => {
             let mut data = json!(Line::from(&event));
             data["at"] = json!(event.at);
             events::event("run", &data)
         }
-        Heard::Piece { agent, piece } => {
+        ExecutionUpdate::Piece { agent, piece } => {
             let at = Clock::System.timestamp();
             let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
             events::event("piece", &data)
         }
-        Heard::Over(Ok(begun)) => events::event("done", &Executed::new(begun.view())),
-        Heard::Over(Err(error)) => {
+        ExecutionUpdate::Over(Ok(begun)) => events::event("done", &Executed::new(begun.view())),
+        ExecutionUpdate::Over(Err(error)) => {
             events::event("error", &json!({"error": error.display_message()}))
         }
     }

@@ -31,7 +31,7 @@ pub(super) struct Order {
 }
 
 /// News of an execution in progress.
-pub(super) enum Heard {
+pub(super) enum ExecutionUpdate {
     Event(Event),
     Piece { agent: String, piece: String },
     Over(Result<Box<StartedExecution>>),
@@ -71,7 +71,7 @@ impl Executors {
         &self,
         order: Order,
         note: Option<Note>,
-    ) -> Result<(StartedExecution, UnboundedReceiver<Heard>)> {
+    ) -> Result<(StartedExecution, UnboundedReceiver<ExecutionUpdate>)> {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| busy())?;
         let mut executor = Arc::clone(&self.first).lock_owned().await;
@@ -87,7 +87,7 @@ impl Executors {
             let open = begun.clone();
             let other = match begun.has_ended() {
                 true => None,
-                false => executor.another().ok(),
+                false => executor.open_another().ok(),
             };
             let Some(mut other) = other else {
                 ground.finish(&mut executor, open, &caller);
@@ -126,15 +126,15 @@ impl Ground {
         &self,
         executor: &mut Executor,
         begun: StartedExecution,
-        caller: &UnboundedSender<Heard>,
+        caller: &UnboundedSender<ExecutionUpdate>,
     ) {
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
         let mut tell = |told: Progress<'_>| {
             let heard = match told {
-                Progress::Event(event) => Heard::Event(event.clone()),
+                Progress::Event(event) => ExecutionUpdate::Event(event.clone()),
                 Progress::Piece(piece) => {
                     self.feed.piece(&user, &piece);
-                    Heard::Piece {
+                    ExecutionUpdate::Piece {
                         agent: piece.agent.to_string(),
                         piece: piece.piece.to_string(),
                     }
@@ -147,6 +147,6 @@ impl Ground {
             (self.say)(&format!("execution {id}: {error}"));
         }
         self.feed.over(&id);
-        let _ = caller.send(Heard::Over(done.map(Box::new)));
+        let _ = caller.send(ExecutionUpdate::Over(done.map(Box::new)));
     }
 }

@@ -69,21 +69,21 @@ pub(super) fn status(code: Code) -> StatusCode {
 
 /// Returns the status of an error. A file that cannot be read is the server's own, unless the caller named it.
 pub(super) fn status_of(error: &Error) -> StatusCode {
-    match is_named(error) {
+    match is_of_named_file(error) {
         true => StatusCode::BAD_REQUEST,
         false => status(error.code),
     }
 }
 
 /// Returns whether an error is about a file, a program or a setting that the caller named.
-fn is_named(error: &Error) -> bool {
+fn is_of_named_file(error: &Error) -> bool {
     matches!(error.code, Code::FileUnreadable | Code::ConfigInvalid) && error.field.is_some()
 }
 
 /// Removes a command with a path from the error about a file that the caller named, because it
 /// reveals the place of the workspace.
 pub(super) fn strip_place(error: Error) -> Error {
-    match is_named(&error) || error.code == Code::PathOutside {
+    match is_of_named_file(&error) || error.code == Code::PathOutside {
         true => Error { fix: None, ..error },
         false => error,
     }

@@ -215,13 +215,13 @@ impl Caller {
     pub(super) fn rights(&self) -> Rights {
         Rights {
             scope: self.scope,
-            user: self.only().map(String::from),
+            user: self.visible_user().map(String::from),
             registrant: Registrant::Http,
         }
     }
 
     /// Returns the user whose rows are visible, or `None` for all users.
-    pub(super) fn only(&self) -> Option<&str> {
+    pub(super) fn visible_user(&self) -> Option<&str> {
         (self.scope < Scope::Admin).then_some(self.user.as_str())
     }
 }

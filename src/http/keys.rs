@@ -66,7 +66,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) async fn look_up(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
+    pub(super) async fn find_or_begin(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
         let place = self.outcome(user, key, Instant::now())?;
         let (place, body) = (place.lock_owned().await, id::digest(body));
         Ok(match &*place {

@@ -89,7 +89,7 @@ impl Listening {
     /// time; a second signal ends them at once.
     pub(crate) fn serve(self, server: &Arc<Server>) -> Result<()> {
         // A signal stops the server and not its work.
-        signals::leave_to_caller();
+        signals::ignore_interrupts();
         if !self.runtime.block_on(accept(self.listener, server))? {
             (server.say)("stopping requests in progress");
             signals::end(Code::Terminated);
@@ -121,7 +121,7 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
             _ = hangup.recv(), if heeds_hangup => break,
         };
         // One address cannot use all connections.
-        let Some(place) = addresses.take(peer, most / 2) else {
+        let Some(place) = addresses.count_connection(peer, most / 2) else {
             continue;
         };
         let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
@@ -158,7 +158,7 @@ struct Place(Addresses, IpAddr);
 
 impl Addresses {
     /// Counts a connection, unless its address has `most` already.
-    fn take(&self, address: IpAddr, most: usize) -> Option<Place> {
+    fn count_connection(&self, address: IpAddr, most: usize) -> Option<Place> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(address).or_default();
         (*count < most).then(|| {
@@ -227,12 +227,12 @@ mod tests {
     fn one_address_leaves_connections_to_others() {
         let addresses = Addresses::default();
         let [one, other] = [[127, 0, 0, 1], [127, 0, 0, 2]].map(IpAddr::from);
-        let first = addresses.take(one, 2).unwrap();
-        let second = addresses.take(one, 2).unwrap();
-        assert!(addresses.take(one, 2).is_none());
-        assert!(addresses.take(other, 2).is_some());
+        let first = addresses.count_connection(one, 2).unwrap();
+        let second = addresses.count_connection(one, 2).unwrap();
+        assert!(addresses.count_connection(one, 2).is_none());
+        assert!(addresses.count_connection(other, 2).is_some());
         drop(first);
-        assert!(addresses.take(one, 2).is_some());
+        assert!(addresses.count_connection(one, 2).is_some());
         drop(second);
         assert!(addresses.0.lock().unwrap().is_empty());
     }

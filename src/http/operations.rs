@@ -12,7 +12,7 @@ use super::call::{Call, NAME_MAX, limit_within};
 use super::fault;
 use super::route::Route;
 use super::work::act_as;
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::id::digest;
 use crate::ops::api;
 use crate::ops::operation::{Described, Facts, Frame, Operation, Run, Visitor};
@@ -113,7 +113,7 @@ fn version(call: &Call, context: &mut Context) -> Result<String> {
     let (changes, events) =
         context.read(|transaction| Ok((transaction.last_cursor()?, transaction.last_event()?)))?;
     let asked = call.uri.query().unwrap_or_default();
-    let asked = digest(format!("{:?} {asked}", call.only()).as_bytes());
+    let asked = digest(format!("{:?} {asked}", call.visible_user()).as_bytes());
     let asked = asked.get(7..15).unwrap_or_default();
     Ok(format!("\"{changes}-{events}-{asked}\""))
 }
@@ -153,7 +153,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         if is_twice {
             let shown: String = name
                 .chars()
-                .filter(|c| !steers(*c))
+                .filter(|c| !is_control_character(*c))
                 .take(NAME_MAX)
                 .collect();
             let message = format!("duplicate parameter `{shown}`");

@@ -93,7 +93,7 @@ impl Pages {
     }
 
     /// Writes a static page, which the application does not replace.
-    pub(super) fn still(&self, title: &str, content: &str) -> Answer {
+    pub(super) fn static_page(&self, title: &str, content: &str) -> Answer {
         self.fill_index(&self.still, title, content)
     }
 
@@ -112,7 +112,7 @@ impl Pages {
 pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<Answer> {
     let path = request.uri().path();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
-        return Err(nothing(path));
+        return Err(not_found(path));
     }
     let file = embedded::find(&format!("{FOLDER}{path}"));
     if let Some(gzip) = file.filter(|_| path != "/index.html") {
@@ -147,7 +147,7 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     })
 }
 
-fn nothing(path: &str) -> Error {
+fn not_found(path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
     Error::new(Code::PathNotFound, format!("{shown} does not exist here"))
 }

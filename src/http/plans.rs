@@ -47,6 +47,6 @@ fn run(call: &Call) -> Result<Answer> {
         let warnings = notes.warnings;
         return fault::verdict(&Warned { result, warnings }, &error);
     }
-    let begun = detached::carry_out(&around, &result.plan, &request)?;
+    let begun = detached::run_request(&around, &result.plan, &request)?;
     runs::answer_started(call, begun)
 }

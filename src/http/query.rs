@@ -9,7 +9,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::route::Route;
-use crate::coordinator::ask::{self, Asked, Options, Query, QueryReply};
+use crate::coordinator::ask::{self, Options, Query, QueryReply, QueryReport};
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
 use crate::ops::executions::Progress;
@@ -45,7 +45,7 @@ fn query(call: &Call) -> Result<Answer> {
     Ok(Answer::ok(&asked.reply)?.header(RUN, &asked.run.id))
 }
 
-fn ask(call: &Call, query: &Query) -> Result<Asked> {
+fn ask(call: &Call, query: &Query) -> Result<QueryReport> {
     let options = Options {
         planner: None,
         jobs: JOBS.min(call.server.options.jobs),
@@ -78,7 +78,7 @@ fn page(call: &Call) -> Result<Answer> {
                 "<main><h1>Ask</h1><p>{}</p>",
                 escape_html(&error.display_message())
             );
-            let page = call.server.pages.still("Ask", &(what + AGAIN));
+            let page = call.server.pages.static_page("Ask", &(what + AGAIN));
             Ok(page.under(fault::status(error.code)))
         }
         answered => answered,
@@ -108,7 +108,7 @@ fn answer(call: &Call) -> Result<Answer> {
         content += &format!("<pre>{}</pre>", escape_html(&results.unwrap_or_default()));
     }
     content += AGAIN;
-    Ok(call.server.pages.still("Ask", &content))
+    Ok(call.server.pages.static_page("Ask", &content))
 }
 
 fn read_form(body: &[u8]) -> Result<Filled> {

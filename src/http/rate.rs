@@ -33,7 +33,7 @@ impl Rates {
     }
 
     /// Counts a call of a caller, if there is a limit.
-    pub(super) fn take(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
+    pub(super) fn count_call(&self, who: impl FnOnce() -> String, now: Instant) -> Result<()> {
         let Some(rate) = self.rate else {
             return Ok(());
         };
@@ -85,12 +85,12 @@ mod tests {
         let (rates, now) = (Rates::new(Some(2)), Instant::now());
         let take = |who: &str, after: u64| {
             let now = now + Duration::from_millis(after);
-            rates.take(|| who.to_string(), now).is_ok()
+            rates.count_call(|| who.to_string(), now).is_ok()
         };
         assert!((0..20).all(|_| take("ann", 0)));
         assert!(!take("ann", 0) && take("bob", 0));
         assert!(take("ann", 600) && !take("ann", 600));
-        assert!(Rates::new(None).take(String::new, now).is_ok());
+        assert!(Rates::new(None).count_call(String::new, now).is_ok());
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
             let (rates, begin) = (Rates::new(Some(rate)), Instant::now());
             let is_answered = |call: &u64| {
                 let now = begin + Duration::from_micros(call * 1_000_000 / calls);
-                rates.take(|| "ann".to_string(), now).is_ok()
+                rates.count_call(|| "ann".to_string(), now).is_ok()
             };
             // The burst is used up in the first fifty seconds.
             for call in 0..50 * calls {

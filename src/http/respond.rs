@@ -147,7 +147,7 @@ fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Call
     guard::check_origin(server, &host, headers)?;
     let caller = guard::caller(server, headers).ok();
     let who = || guard::rate_key(caller.as_ref(), peer);
-    server.rates.take(who, Instant::now())?;
+    server.rates.count_call(who, Instant::now())?;
     Ok(caller)
 }
 
@@ -243,12 +243,13 @@ async fn work_on(
         call.is_signed_in(),
     );
     let worked = async move {
-        let place = place(route, &call.server).await?;
+        let place = acquire_model_permit(route, &call.server).await?;
         let begun = tokio::task::spawn_blocking(move || {
             #[cfg(any(test, feature = "faults"))]
             inject_fault(&call.headers, "thread");
             let before = left_out::times();
-            let done = respond(&call).and_then(|answer| assigned::mask(&call, answer));
+            let done =
+                respond(&call).and_then(|answer| assigned::hide_unseen_agents(&call, answer));
             drop((place, permit));
             match left_out::times() > before {
                 // The rows themselves are shown only to the user of this machine, because they may
@@ -268,7 +269,10 @@ async fn work_on(
 }
 
 /// Waits for a place among calls to models or workers, without holding a thread.
-async fn place(route: &Route, server: &Arc<Server>) -> Result<Option<OwnedSemaphorePermit>> {
+async fn acquire_model_permit(
+    route: &Route,
+    server: &Arc<Server>,
+) -> Result<Option<OwnedSemaphorePermit>> {
     if !(route.asks)(server) {
         return Ok(None);
     }

@@ -14,7 +14,7 @@ use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::Result;
 use crate::ops::agents::View;
 use crate::ops::runs;
-use crate::route::{Decision, Delegation, Index, Message, Request, Said};
+use crate::route::{Decision, Delegation, Index, Message, MessageRequest, Request};
 use crate::run::RunKind;
 use crate::store::records::RunFilter;
 
@@ -30,15 +30,15 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/route", route)
             .about("Chooses the agent for a message, with reasons")
             .tag("routing")
-            .takes::<Asked>()
+            .takes::<RouteRequest>()
             .answers::<Routed<'static>>(200)
             .quick()
             .scope(crate::ops::tokens::Scope::Read),
-        Route::post("/api/route/try", attempt)
+        Route::post("/api/route/try", try_draft)
             .about("Shows which messages a new or changed agent would get")
             .tag("routing")
             .takes::<Attempt>()
-            .answers::<Tried>(200)
+            .answers::<DraftTrial>(200)
             .scope(crate::ops::tokens::Scope::Read),
     ]
 }
@@ -46,9 +46,9 @@ pub(super) fn routes() -> Vec<Route> {
 /// A message to route.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct RouteRequest {
     #[serde(flatten)]
-    said: Said,
+    said: MessageRequest,
     explain: Option<usize>,
     /// A draft to score, in place of the agent with its id or in addition.
     draft: Option<Map<String, Value>>,
@@ -76,11 +76,14 @@ struct NotScored<'a> {
 }
 
 fn route(call: &Call) -> Result<Answer> {
-    let asked: Asked = call.parse_body()?;
+    let asked: RouteRequest = call.parse_body()?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = asked.said.query()?;
-    let view = call.server.agents(call.only())?;
-    let drafted = asked.draft.map(|fields| with(&view, fields)).transpose()?;
+    let view = call.server.agents(call.visible_user())?;
+    let drafted = asked
+        .draft
+        .map(|fields| add_draft(&view, fields))
+        .transpose()?;
     let view = drafted.as_ref().unwrap_or(&view);
     let begun = Instant::now();
     let decision = view.index.route(&Request {
@@ -111,7 +114,7 @@ fn route(call: &Call) -> Result<Answer> {
     })
 }
 
-fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
+fn add_draft(view: &View, fields: Map<String, Value>) -> Result<View> {
     let mut draft = Draft::from_row(fields)?;
     let id = draft.id.take().unwrap_or_else(|| DRAFT.to_string());
     draft.name = draft
@@ -142,7 +145,7 @@ struct Attempt {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Tried {
+struct DraftTrial {
     messages: usize,
     reaches_now: usize,
     reached_before: usize,
@@ -161,16 +164,16 @@ struct Outcome {
     to: String,
 }
 
-fn attempt(call: &Call) -> Result<Answer> {
+fn try_draft(call: &Call) -> Result<Answer> {
     let attempt: Attempt = call.body()?;
     let id = attempt.draft.get("id").and_then(Value::as_str);
     let id = id.unwrap_or(DRAFT).to_string();
-    let messages = recent(call)?;
-    let before = call.server.agents(call.only())?;
-    let after = with(&before, attempt.draft)?;
-    let mut tried = Tried {
+    let messages = recent_messages(call)?;
+    let before = call.server.agents(call.visible_user())?;
+    let after = add_draft(&before, attempt.draft)?;
+    let mut tried = DraftTrial {
         messages: messages.len(),
-        ..Tried::default()
+        ..DraftTrial::default()
     };
     for text in messages {
         let message = Message::parse(&text);
@@ -193,7 +196,7 @@ fn attempt(call: &Call) -> Result<Answer> {
     Answer::ok(&tried)
 }
 
-fn recent(call: &Call) -> Result<Vec<String>> {
+fn recent_messages(call: &Call) -> Result<Vec<String>> {
     let filter = RunFilter {
         kind: Some(RunKind::Execution),
         limit: TRIED,

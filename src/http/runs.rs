@@ -57,7 +57,7 @@ pub(super) struct Started {
 }
 
 fn report(call: &Call) -> Result<Answer> {
-    let id = call.part("id");
+    let id = call.path_segment("id");
     let page = export::html(&mut *call.context("runs.show")?, id)?;
     let name = format!("attachment; filename=\"{id}.html\"");
     Ok(Answer::bytes("text/html; charset=utf-8", page)
@@ -76,13 +76,15 @@ fn begin(call: &Call) -> Result<Answer> {
 fn resume(call: &Call) -> Result<Answer> {
     call.refuse_body()?;
     check_owner(call)?;
-    let begun = detached::resume(&call.surroundings("runs.resume"), call.part("id"))?;
+    let begun = detached::resume(&call.surroundings("runs.resume"), call.path_segment("id"))?;
     answer_started(call, begun)
 }
 
 fn check_owner(call: &Call) -> Result<()> {
     let mut context = call.context("runs.show")?;
-    context.read(|transaction| require_run(transaction, call.part("id"), call.only()).map(drop))
+    context.read(|transaction| {
+        require_run(transaction, call.path_segment("id"), call.visible_user()).map(drop)
+    })
 }
 
 pub(super) fn answer_started(call: &Call, begun: Begun) -> Result<Answer> {
@@ -101,7 +103,7 @@ fn row(call: &Call, id: &str) -> Result<RunRow> {
 fn cancel(call: &Call) -> Result<Answer> {
     call.refuse_body()?;
     check_owner(call)?;
-    coordinator::cancel(&call.surroundings("runs.cancel"), call.part("id"))?;
-    let run = row(call, call.part("id"))?;
+    coordinator::cancel(&call.surroundings("runs.cancel"), call.path_segment("id"))?;
+    let run = row(call, call.path_segment("id"))?;
     Answer::json(StatusCode::ACCEPTED, &Started { run, command: None })
 }

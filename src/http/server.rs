@@ -98,7 +98,7 @@ impl Server {
             assignment: Assignment {
                 // A server of an agent has its rights.
                 run: surroundings.assignment.run.clone(),
-                ..Assignment::foreign()
+                ..Assignment::for_caller()
             },
             judges_workspace: true,
             ..surroundings

@@ -149,7 +149,7 @@ struct Place {
 fn status(call: &Call) -> Result<Answer> {
     let server = &call.server;
     let mut context = call.context("status")?;
-    let counts = workspace::counts(&mut context, call.only())?;
+    let counts = workspace::counts(&mut context, call.visible_user())?;
     let root = server.workspace.root.canonicalize();
     let root = root.unwrap_or_else(|_| server.workspace.root.clone());
     let name = root.file_name().unwrap_or_default();

@@ -67,7 +67,7 @@ impl<'a> Answer<'a> {
             self.fault = Some("an event is not JSON".to_string());
             return;
         };
-        let mut delta = self.model.provider.delta(&event);
+        let mut delta = self.model.provider.parse_delta(&event);
         delta.text = self.redactor.push(&delta.text);
         self.add(delta);
     }
@@ -85,7 +85,7 @@ impl<'a> Answer<'a> {
             Some(None) => {}
             None => {
                 let body = json(&self.whole, self.key).map_err(|_| "it is not JSON".to_string())?;
-                let mut whole = self.model.provider.whole(&body);
+                let mut whole = self.model.provider.parse_reply(&body);
                 whole.text = match whole.error {
                     None => self.redactor.push(&whole.text),
                     Some(_) => String::new(),

@@ -120,7 +120,7 @@ impl Client {
         let draft = self
             .model
             .provider
-            .draft(&self.model, request, self.model.stream);
+            .make_request(&self.model, request, self.model.stream);
         let plain = [
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),

@@ -133,7 +133,12 @@ impl Model {
 }
 
 impl Provider {
-    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> ProviderRequest {
+    pub(crate) fn make_request(
+        self,
+        model: &Model,
+        request: &Request,
+        stream: bool,
+    ) -> ProviderRequest {
         match self {
             Provider::Anthropic => formats::draft_anthropic(model, request, stream),
             _ => formats::draft_openai_chat(model, request, stream),
@@ -141,14 +146,14 @@ impl Provider {
     }
 
     /// Reads a whole answer: a delta that is everything.
-    pub(crate) fn whole(self, body: &Value) -> Delta {
+    pub(crate) fn parse_reply(self, body: &Value) -> Delta {
         match self {
             Provider::Anthropic => formats::parse_anthropic_message(body),
             _ => formats::read_openai_chat(body, "/choices/0/message"),
         }
     }
 
-    pub(crate) fn delta(self, event: &Value) -> Delta {
+    pub(crate) fn parse_delta(self, event: &Value) -> Delta {
         match self {
             Provider::Anthropic => formats::delta_anthropic(event),
             _ => formats::read_openai_chat(event, "/choices/0/delta"),

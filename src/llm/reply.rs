@@ -74,7 +74,7 @@ impl Delta {
 
 impl Finish {
     /// Returns why an answer is incomplete; `None` if it is complete.
-    pub(crate) fn lack(&self) -> Option<&'static str> {
+    pub(crate) fn explain_incomplete(&self) -> Option<&'static str> {
         match self {
             Finish::Stop => None,
             Finish::Length => Some("it was cut off at the most tokens that it may have"),

@@ -61,9 +61,11 @@ fn request_has_form_of_its_server() {
                 "temperature": 1.0, "stream": true}),
         ),
     ] {
-        let draft = provider.draft(&model(provider), &request(), true);
+        let draft = provider.make_request(&model(provider), &request(), true);
         assert_eq!((draft.url.as_str(), draft.body), (url, body));
-        let whole = provider.draft(&model(provider), &request(), false).body;
+        let whole = provider
+            .make_request(&model(provider), &request(), false)
+            .body;
         assert!(
             whole.get("stream").is_none_or(|stream| stream == false),
             "{whole}"
@@ -78,7 +80,7 @@ fn unset_values_are_not_sent() {
             name: None,
             ..model(provider)
         };
-        let draft = provider.draft(&model, &Request::single("own", "", "Hi"), false);
+        let draft = provider.make_request(&model, &Request::single("own", "", "Hi"), false);
         assert_eq!(draft.body["model"], "own");
         let text = draft.body.to_string();
         assert!(
@@ -91,7 +93,9 @@ fn unset_values_are_not_sent() {
         base_url: "https://api.openai.com/v1".to_string(),
         ..model(Provider::OpenAiChat)
     };
-    let body = Provider::OpenAiChat.draft(&openai, &request(), false).body;
+    let body = Provider::OpenAiChat
+        .make_request(&openai, &request(), false)
+        .body;
     assert_eq!(
         (body.get("max_tokens"), &body["max_completion_tokens"]),
         (None, &json!(7))
@@ -142,7 +146,7 @@ fn read_stream(provider: Provider, text: &str) -> Delta {
     let events = events
         .iter()
         .filter_map(|event| serde_json::from_str(event).ok());
-    events.for_each(|event: Value| found.add(provider.delta(&event)));
+    events.for_each(|event: Value| found.add(provider.parse_delta(&event)));
     found
 }
 
@@ -161,7 +165,7 @@ fn answer_is_same_whole_and_in_pieces() {
             model: "m-1".to_string(),
         };
         assert_eq!(
-            provider.whole(&whole).finish("m").as_ref(),
+            provider.parse_reply(&whole).finish("m").as_ref(),
             Ok(&expected),
             "{provider:?}"
         );
@@ -207,7 +211,7 @@ fn end_of_answer_is_told_in_one_word_for_all_servers() {
             Finish::Refused,
         ),
     ] {
-        let reply = provider.whole(&body).finish("asked").unwrap();
+        let reply = provider.parse_reply(&body).finish("asked").unwrap();
         assert_eq!(
             (reply.finish, reply.model.as_str(), reply.usage),
             (finish, "asked", Usage::default()),
@@ -230,7 +234,7 @@ fn invalid_answer_is_not_accepted() {
                 "content": [{"type": "text", "text": " "}], "stop_reason": "end_turn"}),
         ] {
             assert!(
-                provider.whole(&body).finish("m").is_err(),
+                provider.parse_reply(&body).finish("m").is_err(),
                 "{provider:?} {body}"
             );
         }
@@ -257,7 +261,7 @@ fn what_server_says_went_wrong_is_found() {
         (Provider::OpenAiChat, json!({"error": "busy"})),
     ] {
         assert_eq!(
-            provider.delta(&event).error.as_deref(),
+            provider.parse_delta(&event).error.as_deref(),
             Some("busy"),
             "{event}"
         );
@@ -330,8 +334,8 @@ proptest! {
     #[test]
     fn no_json_of_server_breaks_reader(value in hostile()) {
         for provider in ALL {
-            let _ = provider.whole(&value).finish("m");
-            let _ = provider.delta(&value).finish("m");
+            let _ = provider.parse_reply(&value).finish("m");
+            let _ = provider.parse_delta(&value).finish("m");
         }
         let _ = reply::error(&value);
     }

@@ -25,22 +25,22 @@ const NAMED_MAX: usize = 20;
 
 /// Known fields, in the order of the specification.
 static FIELDS: [(&str, Kind); 16] = [
-    ("id", Kind::Text(rules::id)),
-    ("file", Kind::Text(rules::file)),
-    ("title", Kind::Text(rules::title)),
-    ("date", Kind::Text(rules::date)),
-    ("status", Kind::Text(rules::status)),
-    ("topics", Kind::List(rules::line)),
-    ("key_findings", Kind::List(rules::paragraph)),
+    ("id", Kind::Text(rules::check_id)),
+    ("file", Kind::Text(rules::check_file)),
+    ("title", Kind::Text(rules::check_title)),
+    ("date", Kind::Text(rules::check_date)),
+    ("status", Kind::Text(rules::check_status)),
+    ("topics", Kind::List(rules::check_line)),
+    ("key_findings", Kind::List(rules::check_paragraph)),
     ("actionable", Kind::Flag),
     ("needs_followup", Kind::List(rules::followup_item)),
     ("linked_tasks", Kind::List(rules::task_item)),
-    ("agent_type", Kind::Text(rules::line)),
-    ("created_by", Kind::Text(rules::line)),
-    ("created_at", Kind::Text(rules::moment)),
-    ("skill", Kind::Text(rules::line)),
-    ("run", Kind::Text(rules::line)),
-    ("output_digest", Kind::Text(rules::line)),
+    ("agent_type", Kind::Text(rules::check_line)),
+    ("created_by", Kind::Text(rules::check_line)),
+    ("created_at", Kind::Text(rules::check_moment)),
+    ("skill", Kind::Text(rules::check_line)),
+    ("run", Kind::Text(rules::check_line)),
+    ("output_digest", Kind::Text(rules::check_line)),
 ];
 
 #[derive(Default)]

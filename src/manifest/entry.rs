@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 #[cfg(any(test, fuzzing))]
 use super::draft::Draft;
-use super::rules::{self, is_placeholder, line, quote};
+use super::rules::{self, check_line, is_placeholder, quote};
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -76,7 +76,7 @@ impl Entry {
         let line =
             serde_json::to_string(self).map_err(|cause| Fault::new("entry", cause.to_string()))?;
         match line.len() {
-            length if length > LINE_MAX => Err(rules::too_long(length)),
+            length if length > LINE_MAX => Err(rules::too_long_fault(length)),
             _ => Ok(line),
         }
     }
@@ -134,7 +134,7 @@ pub(super) fn followup(text: &str) -> Option<Followup> {
     let Some(reason) = text.strip_prefix(BLOCKED) else {
         return task(text).map(Followup::Task);
     };
-    let fits = line(reason).is_none() && !is_placeholder(reason);
+    let fits = check_line(reason).is_none() && !is_placeholder(reason);
     fits.then(|| Followup::Blocked(reason.to_string()))
 }
 

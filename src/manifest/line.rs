@@ -58,7 +58,7 @@ pub(super) enum Item<'a> {
 }
 
 /// Parses a line. A blank line has no items.
-pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
+pub(super) fn parse_items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
     let faulty = |code, message| Item::Faulty(Faulty::new(number, code, message, find_id(bytes)));
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = match std::str::from_utf8(text.trim_ascii()) {
@@ -71,12 +71,14 @@ pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>))
         }
     };
     match Draft::read(text) {
-        Ok(draft) => take(judge(number, &draft)),
+        Ok(draft) => take(check_draft(number, &draft)),
         Err(cause) => {
-            let whole = salvage(text);
-            let (code, message) = explain(text, &cause, whole.len());
+            let whole = find_complete_entries(text);
+            let (code, message) = explain_syntax_error(text, &cause, whole.len());
             take(faulty(code, message));
-            whole.iter().for_each(|draft| take(judge(number, draft)));
+            whole
+                .iter()
+                .for_each(|draft| take(check_draft(number, draft)));
         }
     }
 }
@@ -86,7 +88,7 @@ pub(super) fn too_long(number: usize) -> Faulty {
     Faulty::new(number, Code::LineTooLong, message, None)
 }
 
-fn judge<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
+fn check_draft<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
     let faults = draft.faults();
     if faults.is_empty() {
         return Item::Entry(draft);
@@ -101,7 +103,7 @@ fn judge<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
     ))
 }
 
-fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, String) {
+fn explain_syntax_error(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, String) {
     let torn = cause.is_eof() && text.starts_with('{');
     let code = if torn || n_whole > 0 {
         Code::LineTorn
@@ -120,7 +122,7 @@ fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, Stri
 }
 
 /// Finds the complete objects with an id in a line that is not one object: after a torn one, or one after another.
-fn salvage(text: &str) -> Vec<Draft<'_>> {
+fn find_complete_entries(text: &str) -> Vec<Draft<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     for _ in 0..STARTS_TRIED {
@@ -147,7 +149,7 @@ fn next_start(text: &str) -> Option<usize> {
 /// Reads the id of a line that begins with it, as cleo and the protocol write it, and has at most one object.
 /// `None`: the line has to be parsed.
 pub(super) fn plain_id(bytes: &[u8]) -> Option<&str> {
-    let (id, rest) = id_value(after(after(bytes, b"{")?, b"\"id\"")?)?;
+    let (id, rest) = id_value(strip_start(strip_start(bytes, b"{")?, b"\"id\"")?)?;
     memchr::memchr(b'{', rest).is_none().then_some(id)
 }
 
@@ -160,12 +162,12 @@ pub(super) fn find_id(bytes: &[u8]) -> Option<String> {
 
 /// Reads `: "ID"`, and returns the rest of the line, too.
 fn id_value(bytes: &[u8]) -> Option<(&str, &[u8])> {
-    let value = after(after(bytes, b":")?, b"\"")?;
+    let value = strip_start(strip_start(bytes, b":")?, b"\"")?;
     let (id, rest) = value.split_at(memchr::memchr(b'"', value)?);
     let id = std::str::from_utf8(id).ok().filter(|id| rules::is_id(id))?;
     Some((id, rest))
 }
 
-fn after<'a>(bytes: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
+fn strip_start<'a>(bytes: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
     bytes.trim_ascii_start().strip_prefix(start)
 }

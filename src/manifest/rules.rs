@@ -15,7 +15,7 @@ const TITLE_MAX: usize = 500;
 /// Says what is wrong with a text, to be read after it.
 pub(super) type Rule = fn(&str) -> Option<String>;
 
-pub(super) fn id(text: &str) -> Option<String> {
+pub(super) fn check_id(text: &str) -> Option<String> {
     let fits = is_id(text);
     (!fits).then(|| format!("not one word of letters, digits, `.`, `_`, `-` up to {ID_MAX} long"))
 }
@@ -25,7 +25,7 @@ pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.len() <= ID_MAX && text.bytes().all(plain)
 }
 
-pub(super) fn file(text: &str) -> Option<String> {
+pub(super) fn check_file(text: &str) -> Option<String> {
     // Nearly every file is a bare name; the way through the parts of a path takes its time.
     if is_id(text) && !text.starts_with('.') {
         return None;
@@ -33,31 +33,31 @@ pub(super) fn file(text: &str) -> Option<String> {
     let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let stays = Path::new(text).components().all(plain) && !text.contains('\\');
     let names = stays && Path::new(text).file_name().is_some() && !text.ends_with('/');
-    match line(text) {
+    match check_line(text) {
         Some(message) => Some(message),
         None if !stays => Some("which leads out of the manifest's folder".to_string()),
         None => (!names).then(|| "which names no file".to_string()),
     }
 }
 
-pub(super) fn title(text: &str) -> Option<String> {
+pub(super) fn check_title(text: &str) -> Option<String> {
     let too_long = || text.chars().count() > TITLE_MAX;
-    line(text).or_else(|| {
+    check_line(text).or_else(|| {
         let message = || format!("longer than {TITLE_MAX} characters");
         (text.len() > TITLE_MAX && too_long()).then(message)
     })
 }
 
-pub(super) fn date(text: &str) -> Option<String> {
+pub(super) fn check_date(text: &str) -> Option<String> {
     (!clock::is_date(text)).then(|| "no date like 2026-01-26".to_string())
 }
 
-pub(super) fn moment(text: &str) -> Option<String> {
+pub(super) fn check_moment(text: &str) -> Option<String> {
     let fits = clock::is_moment(text);
     (!fits).then(|| "no time like 2026-01-26T09:00:00Z".to_string())
 }
 
-pub(super) fn status(text: &str) -> Option<String> {
+pub(super) fn check_status(text: &str) -> Option<String> {
     let words = || Status::ALL.iter().map(|status| status.word());
     let fits = words().any(|word| word == text);
     (!fits).then(|| format!("not one of {}", words().collect::<Vec<_>>().join(", ")))
@@ -75,7 +75,7 @@ pub(super) fn task_item(text: &str) -> Option<String> {
 }
 
 /// The fault of an entry that makes too long a line.
-pub(super) fn too_long(length: usize) -> Fault {
+pub(super) fn too_long_fault(length: usize) -> Fault {
     Fault::new(
         "entry",
         format!("has {length} bytes; {LINE_MAX} are allowed"),
@@ -100,22 +100,22 @@ pub(crate) fn is_placeholder(text: &str) -> bool {
     let inner = text
         .strip_prefix('<')
         .and_then(|text| text.strip_suffix('>'));
-    inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']) && asks(inner))
+    inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']) && is_placeholder_text(inner))
 }
 
-fn asks(inner: &str) -> bool {
+fn is_placeholder_text(inner: &str) -> bool {
     let is_choice_or_many = inner.contains(|c: char| c == '|' || c == '…' || c.is_whitespace());
     let is_asked = || ASKED.iter().any(|word| word.eq_ignore_ascii_case(inner));
     inner.is_empty() || is_choice_or_many || inner.contains("...") || is_asked()
 }
 
 /// One line of text: not blank, no control characters.
-pub(super) fn line(text: &str) -> Option<String> {
+pub(super) fn check_line(text: &str) -> Option<String> {
     check_text(text, &[], "not one line without control characters")
 }
 
 /// Text that may have several lines.
-pub(super) fn paragraph(text: &str) -> Option<String> {
+pub(super) fn check_paragraph(text: &str) -> Option<String> {
     check_text(text, &['\n', '\r', '\t'], "not free of control characters")
 }
 
@@ -132,14 +132,18 @@ fn has_control(text: &str, allowed: &[char]) -> bool {
 
 /// Quotes a text for a message: cut, and without what could steer a terminal.
 pub(super) fn quote(text: &str) -> String {
-    let mut short: String = text.chars().take(SHOWN_MAX).flat_map(visible).collect();
+    let mut short: String = text
+        .chars()
+        .take(SHOWN_MAX)
+        .flat_map(escape_control)
+        .collect();
     if text.chars().nth(SHOWN_MAX).is_some() {
         short.push('…');
     }
     format!("`{short}`")
 }
 
-fn visible(c: char) -> impl Iterator<Item = char> {
+fn escape_control(c: char) -> impl Iterator<Item = char> {
     let plain = (!c.is_control()).then_some(c);
     let escaped = c.is_control().then(|| c.escape_default());
     plain.into_iter().chain(escaped.into_iter().flatten())

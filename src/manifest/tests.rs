@@ -312,7 +312,7 @@ fn overlong_entry_is_refused() {
 /// Returns the items of a line: ids of entries, and codes with the ids of faulty parts.
 fn items(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
-    line::items(1, bytes, &mut |item| {
+    line::parse_items(1, bytes, &mut |item| {
         found.push(match item {
             Item::Entry(draft) => draft.id().unwrap().to_string(),
             Item::Faulty(faulty) => {

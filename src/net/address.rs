@@ -21,12 +21,12 @@ fn host(url: &str) -> String {
 
 fn address(host: &str) -> Option<IpAddr> {
     let plain = host.parse().ok();
-    plain.or_else(|| loose(host).map(IpAddr::V4))
+    plain.or_else(|| parse_any_ipv4(host).map(IpAddr::V4))
 }
 
 /// Reads an IPv4 address in each spelling that systems accept: `127.1`,
 /// `0x7f000001`, `0177.0.0.1`, `2130706433`.
-fn loose(host: &str) -> Option<Ipv4Addr> {
+fn parse_any_ipv4(host: &str) -> Option<Ipv4Addr> {
     let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
     let (last, bytes) = numbers.split_last()?;
     if bytes.len() > 3 || bytes.iter().any(|byte| *byte > 255) {

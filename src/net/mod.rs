@@ -101,7 +101,7 @@ enum Part {
 /// Performs one exchange. `on_line` gets the body line by line, as it comes.
 pub(crate) fn perform(call: &Call, on_line: &mut dyn FnMut(&Head, &str)) -> Result<Head, Failure> {
     let guard = Guard::begin().map_err(Failure::Own)?;
-    let agent = request::agent(call).map_err(Failure::Fault)?;
+    let agent = request::make_agent(call).map_err(Failure::Fault)?;
     let (sender, parts) = mpsc::sync_channel(WAITING);
     let (owned, sending) = (call.clone(), agent.clone());
     let work = move || {

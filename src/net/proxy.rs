@@ -12,7 +12,11 @@ pub(super) fn choose_proxy(
     };
     let excepted = find(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
     let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
-    if is_here(&host) || excepted.split(',').any(|pattern| fits(pattern, &host)) {
+    if is_here(&host)
+        || excepted
+            .split(',')
+            .any(|pattern| matches_host(pattern, &host))
+    {
         return None;
     }
     let own = match is_https {
@@ -29,7 +33,7 @@ fn is_here(host: &str) -> bool {
 
 /// Returns whether a host is one of a pattern: `*`, a host, or a domain with or without a dot or `*.`
 /// before it. A port in the pattern does not count.
-fn fits(pattern: &str, host: &str) -> bool {
+fn matches_host(pattern: &str, host: &str) -> bool {
     let pattern = pattern.trim().to_ascii_lowercase();
     if pattern == "*" {
         return true;

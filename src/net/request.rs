@@ -23,7 +23,7 @@ type PassOn<'a> = dyn FnMut(Part) -> bool + 'a;
 /// Performs a request. Everything before the fault, if there is one, has been passed on.
 pub(super) fn perform(agent: &Agent, call: &Call, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
     let response = send(agent, call).map_err(fault)?;
-    let head = head(response.status().as_u16(), response.headers());
+    let head = read_head(response.status().as_u16(), response.headers());
     if !pass_on(Part::Head(head)) {
         return Ok(());
     }
@@ -51,7 +51,7 @@ fn stream(body: impl Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fau
     }
 }
 
-pub(super) fn agent(call: &Call) -> Result<Agent, Fault> {
+pub(super) fn make_agent(call: &Call) -> Result<Agent, Fault> {
     let uri = call.url.parse::<Uri>();
     let uri = uri.map_err(|_| Fault::new(FaultKind::Address, "the address is invalid"))?;
     let is_https = uri.scheme_str() == Some("https");
@@ -112,7 +112,7 @@ fn send(agent: &Agent, call: &Call) -> Result<Response<Body>, Error> {
     }
 }
 
-fn head(status: u16, headers: &HeaderMap) -> Head {
+fn read_head(status: u16, headers: &HeaderMap) -> Head {
     let text = |name| headers.get(name)?.to_str().ok().map(shorten);
     Head {
         status,

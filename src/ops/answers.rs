@@ -236,7 +236,7 @@ fn from_model(
         schema: None,
     };
     let reply = Client::open(model)?.ask_counting(&request, counted, seen)?;
-    let lack = reply.finish.lack();
+    let lack = reply.finish.explain_incomplete();
     Ok(Answer {
         cost: model.cost(counted),
         usage: usage(counted),

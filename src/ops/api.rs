@@ -235,7 +235,7 @@ operations! {
 
     LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
     "Shows what the agent of a task left, and what is wrong with it; records nothing",
-    (tasks::One) -> proof::Left, proof::look_at;
+    (tasks::One) -> proof::Left, proof::read_left;
 
     GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
     "Shows gates, evidence and criteria of a task",

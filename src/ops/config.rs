@@ -92,15 +92,17 @@ impl Files {
     pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<()> {
         for (path, is_project) in [(self.project(), true), (self.user(), false)] {
             let Some(path) = path else { continue };
-            let Some(text) = text(&path)? else { continue };
+            let Some(read_settings_file) = read_settings_file(&path)? else {
+                continue;
+            };
             let path = path.to_string_lossy().into_owned();
-            for entry in settings_file::read(&path, &text)? {
+            for entry in settings_file::read(&path, &read_settings_file)? {
                 let origin = Origin::File {
                     path: path.clone(),
                     line: entry.line,
                 };
                 let key = Key::require(entry.key)?;
-                let value = self.place(entry.value, is_project, key, &origin)?;
+                let value = self.resolve_folders(entry.value, is_project, key, &origin)?;
                 settings.add(key, value, origin);
             }
         }
@@ -109,7 +111,13 @@ impl Files {
 
     /// Folders that a file names are below the workspace or, for the user's file, below its own
     /// folder. A project is untrusted and cannot name other folders.
-    fn place(&self, value: Value, is_project: bool, key: &Key, origin: &Origin) -> Result<Value> {
+    fn resolve_folders(
+        &self,
+        value: Value,
+        is_project: bool,
+        key: &Key,
+        origin: &Origin,
+    ) -> Result<Value> {
         let Value::Folders(folders) = value else {
             return Ok(value);
         };
@@ -136,7 +144,7 @@ impl Files {
         Ok(Value::Folders(placed.collect::<Result<_>>()?))
     }
 
-    fn target(&self, user: bool) -> Result<PathBuf> {
+    fn find_file_to_write(&self, user: bool) -> Result<PathBuf> {
         if user {
             let what = "no folder is known for settings of the user: HOME is not set; set it to your home \
                         folder, in full";
@@ -152,7 +160,7 @@ impl Files {
 }
 
 /// Reads a settings file; none if it does not exist.
-fn text(path: &Path) -> Result<Option<String>> {
+fn read_settings_file(path: &Path) -> Result<Option<String>> {
     let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
     if std::fs::symlink_metadata(path).is_err_and(|cause| absent.contains(&cause.kind())) {
         return Ok(None);
@@ -216,11 +224,11 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
         let fix = format!("cleo config set {} {} --user", key.name, quote(text));
         return Err(Error::new(Code::ConfigInvalid, message).fix(fix));
     }
-    let path = files.target(user)?;
+    let path = files.find_file_to_write(user)?;
     let shown = path.to_string_lossy().into_owned();
     if !user {
         let origin = Origin::Option("VALUE");
-        files.place(value.clone(), true, key, &origin)?;
+        files.resolve_folders(value.clone(), true, key, &origin)?;
     }
     // Refuses a file with an invalid line, because none of its settings would be used.
     let changed = edit(&path, |there| {
@@ -237,7 +245,7 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
 
 /// Removes a setting from the project's file or the user's; also an unknown one.
 pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
-    let path = files.target(user)?;
+    let path = files.find_file_to_write(user)?;
     let shown = path.to_string_lossy().into_owned();
     let changed = edit(&path, |there| settings_file::unset(&shown, there, name))?;
     if !changed {
@@ -269,7 +277,7 @@ pub(super) fn lock_folder_of(path: &Path, look: &str) -> Result<File> {
 /// Changes a settings file under a lock on its folder, and returns whether it differs now.
 fn edit(path: &Path, change: impl FnOnce(&str) -> Result<String>) -> Result<bool> {
     let _turn = lock_folder_of(path, "cleo config list")?;
-    let there = text(path)?.unwrap_or_default();
+    let there = read_settings_file(path)?.unwrap_or_default();
     let changed = change(&there)?;
     if changed != there {
         file::write_whole(path, &changed)?;

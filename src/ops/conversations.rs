@@ -54,7 +54,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     let kind = match agent_id.as_str() {
         CHAT => ConversationKind::Chat,
         id => {
-            let known = agents::load_in(&workspace)?.keep_visible(surroundings.only());
+            let known = agents::load_in(&workspace)?.keep_visible(surroundings.visible_user());
             known.require(id)?;
             ConversationKind::Agent
         }
@@ -65,7 +65,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
             .conversations(None, &ConversationFilter::default())?
             .total;
         let conversation = Conversation {
-            id: id::mint("conv", &surroundings.clock, count + 1),
+            id: id::make_id("conv", &surroundings.clock, count + 1),
             user_id: surroundings.actor.clone(),
             agent_id,
             title,
@@ -103,11 +103,11 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
     let mut listed = Listed::default();
     if let Some(mut store) = surroundings.workspace()?.store_if_there()? {
         let transaction = store.read()?;
-        let page = transaction.conversations(surroundings.only(), &filter)?;
+        let page = transaction.conversations(surroundings.visible_user(), &filter)?;
         listed.total = page.total;
         for conversation in page.conversations {
             listed.conversations.push(InList {
-                waiting: pending(&*transaction, &conversation)?.is_some(),
+                waiting: find_pending_call(&*transaction, &conversation)?.is_some(),
                 conversation,
             });
         }
@@ -149,7 +149,7 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
     let id = part.id.as_str();
     let mut store = surroundings.workspace()?.open_store()?;
     let transaction = store.read()?;
-    let conversation = require(&*transaction, id, surroundings.only())?;
+    let conversation = require(&*transaction, id, surroundings.visible_user())?;
     let messages = transaction.messages(id, part.before.as_deref(), part.limit)?;
     let messages = messages.ok_or_else(|| {
         let message =
@@ -157,14 +157,17 @@ pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
         Error::new(Code::InputInvalid, message)
     })?;
     Ok(Shown {
-        pending: pending(&*transaction, &conversation)?,
+        pending: find_pending_call(&*transaction, &conversation)?,
         conversation,
         messages,
         total: transaction.message_count(id)?,
     })
 }
 
-fn pending(transaction: &dyn Transaction, conversation: &Conversation) -> Result<Option<Pending>> {
+fn find_pending_call(
+    transaction: &dyn Transaction,
+    conversation: &Conversation,
+) -> Result<Option<Pending>> {
     match conversation.kind {
         ConversationKind::Chat => Ok(transaction.chat(&conversation.id)?.pending),
         ConversationKind::Agent => Ok(None),
@@ -192,7 +195,7 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
     let id = &change.id;
     let title = change.title.as_deref().map(check_title).transpose()?;
     let conversation = agents::write(&workspace, |transaction| {
-        let mut conversation = require(transaction, id, surroundings.only())?;
+        let mut conversation = require(transaction, id, surroundings.visible_user())?;
         let own = &conversation.agent_id;
         if change.agent_id.as_ref().is_some_and(|agent| agent != own) {
             let message =

@@ -58,7 +58,13 @@ pub(crate) fn stop(
     if found.report.has_passed() {
         return Ok(None);
     }
-    let is_blocked = record_block(&mut context, task.id, event.who(ending), &found, limit)?;
+    let is_blocked = record_block(
+        &mut context,
+        task.id,
+        event.agent_name(ending),
+        &found,
+        limit,
+    )?;
     Ok(is_blocked.then(|| Block::because(reason(&workspace, &task, &record, &found))))
 }
 
@@ -75,7 +81,7 @@ fn read(path: Option<&str>, ending: Ending) -> Transcript {
     while let Ok(Some(line)) = lines.next_line() {
         line.bytes
             .into_iter()
-            .for_each(|bytes| transcript.look(bytes));
+            .for_each(|bytes| transcript.read_line(bytes));
     }
     transcript
 }

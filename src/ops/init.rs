@@ -101,8 +101,8 @@ pub(crate) fn init(
         notes.warn([warning]);
     }
     let clients = options.clients();
-    let planned = plan(&root, &clients, options.hooks)?;
-    let refusal = refusal(&planned, &clients, &options);
+    let planned = plan_files(&root, &clients, options.hooks)?;
+    let refusal = refuse_changed_files(&planned, &clients, &options);
     let created = match (options.dry_run, refusal) {
         (true, refusal) => {
             notes.failure = refusal;
@@ -147,7 +147,7 @@ impl Planned {
     }
 }
 
-fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned>> {
+fn plan_files(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned>> {
     if clients.is_empty() {
         return Ok(Vec::new());
     }
@@ -158,7 +158,7 @@ fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned
         ));
     };
     let mut planned: Vec<Planned> = Vec::new();
-    let mut files = agent_files::files(clients, &base.text)?;
+    let mut files = agent_files::make_files(clients, &base.text)?;
     if with_hooks {
         files.extend(agent_files::hook_files(clients));
     }
@@ -167,7 +167,7 @@ fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned
         let there = read(&target)?;
         // If AGENTS.md or CLAUDE.md is a link to the other, its text is planned once.
         let is_known = planned.iter().any(|other| other.target == target);
-        let outcome = file.over(there.as_deref().unwrap_or_default());
+        let outcome = file.update_text(there.as_deref().unwrap_or_default());
         let outcome = outcome.map_err(|why| no_settings(&target, &why, clients))?;
         let text = if is_known { there.clone() } else { None };
         planned.push(Planned {
@@ -215,7 +215,11 @@ fn read(path: &Path) -> Result<Option<String>> {
     })
 }
 
-fn refusal(planned: &[Planned], clients: &[Client], options: &Options) -> Option<Error> {
+fn refuse_changed_files(
+    planned: &[Planned],
+    clients: &[Client],
+    options: &Options,
+) -> Option<Error> {
     let changed = planned.iter().filter(|file| file.holds_changes);
     let changed: Vec<&str> = changed.map(|file| file.path).collect();
     if options.force || changed.is_empty() {
@@ -243,7 +247,7 @@ fn write_all(planned: &[Planned]) -> Result<()> {
         if let Err(error) = written {
             done.iter()
                 .rev()
-                .for_each(|(file, folders)| undo(file, folders));
+                .for_each(|(file, folders)| restore_file(file, folders));
             return Err(error);
         }
     }
@@ -251,7 +255,7 @@ fn write_all(planned: &[Planned]) -> Result<()> {
 }
 
 /// Restores a file and removes its new folders, ignoring errors: the first error is reported.
-fn undo(file: &Planned, folders: &[PathBuf]) {
+fn restore_file(file: &Planned, folders: &[PathBuf]) {
     let _ = match &file.there {
         Some(text) => write_whole(&file.target, text),
         None => fs::remove_file(&file.target).map_err(|cause| unwritable(&file.target, cause)),

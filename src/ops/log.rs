@@ -143,14 +143,18 @@ pub(crate) fn describe(change: &Change) -> String {
     let detail = &change.detail;
     let text = |name: &str| detail[name].as_str().unwrap_or_default();
     let told = match change.kind.as_str() {
-        log::CHANGED => fields(detail),
+        log::CHANGED => describe_fields(detail),
         log::DELETED => shorten_value(detail["task"]["title"].as_str().unwrap_or_default()),
         log::LINKED | log::UNLINKED => text("entry").to_string(),
         "spawned" | "verified" => text("manifestId").to_string(),
-        "gate" => format!("{} {}", text("gate"), verdict(detail)),
-        "criterion" => format!("{} {}", shorten_value(text("criterion")), verdict(detail)),
-        "requiredGates" => words(&detail["to"], ", "),
-        "forced" => shorten_value(&words(&detail["reasons"], "; ")),
+        "gate" => format!("{} {}", text("gate"), format_passed(detail)),
+        "criterion" => format!(
+            "{} {}",
+            shorten_value(text("criterion")),
+            format_passed(detail)
+        ),
+        "requiredGates" => join_words(&detail["to"], ", "),
+        "forced" => shorten_value(&join_words(&detail["reasons"], "; ")),
         _ => {
             let names = ["title", "session", "phase"].map(text);
             shorten_value(
@@ -170,13 +174,13 @@ fn shorten_value(text: &str) -> String {
     shorten(text, VALUE_MAX).into_owned()
 }
 
-fn words(list: &Value, between: &str) -> String {
+fn join_words(list: &Value, between: &str) -> String {
     let words = list.as_array().into_iter().flatten();
     let words: Vec<&str> = words.filter_map(Value::as_str).collect();
     words.join(between)
 }
 
-fn verdict(detail: &Value) -> &'static str {
+fn format_passed(detail: &Value) -> &'static str {
     match detail["passed"] == true {
         true => "passed",
         false => "open",
@@ -184,7 +188,7 @@ fn verdict(detail: &Value) -> &'static str {
 }
 
 /// Names the fields that changed, with the values of status and priority.
-fn fields(detail: &Value) -> String {
+fn describe_fields(detail: &Value) -> String {
     let Some(fields) = detail.as_object() else {
         return String::new();
     };
@@ -193,20 +197,24 @@ fn fields(detail: &Value) -> String {
         .iter()
         .filter(|(name, _)| !(with_status && TIMES.contains(&name.as_str())));
     let told = named.map(|(name, step)| match name.as_str() {
-        "status" | "priority" => format!("{name} {}", transition(step)),
+        "status" | "priority" => format!("{name} {}", describe_transition(step)),
         _ => name.clone(),
     });
     told.collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn transition(step: &Value) -> String {
+pub(crate) fn describe_transition(step: &Value) -> String {
     match step.get("added") {
-        Some(added) => format!("+ {}", value(added)),
-        None => format!("{} → {}", value(&step["from"]), value(&step["to"])),
+        Some(added) => format!("+ {}", describe_value(added)),
+        None => format!(
+            "{} → {}",
+            describe_value(&step["from"]),
+            describe_value(&step["to"])
+        ),
     }
 }
 
-fn value(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "none".to_string(),
         Value::String(text) => shorten_value(text),

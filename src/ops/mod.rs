@@ -211,7 +211,7 @@ impl Context {
     }
 
     /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
-    pub(crate) fn rehearse<T>(
+    pub(crate) fn write_and_roll_back<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
@@ -219,13 +219,13 @@ impl Context {
     }
 
     /// Trusts the commands that the caller gave, and warns of those that could not be trusted.
-    pub(crate) fn vouch(&mut self, items: &[trust::Item]) {
-        let warnings = trust::vouch(&self.surroundings, &self.workspace, items);
+    pub(crate) fn trust_given(&mut self, items: &[trust::Item]) {
+        let warnings = trust::trust_given(&self.surroundings, &self.workspace, items);
         self.notes.warn(warnings);
     }
 
     /// Moves warnings to the notes.
-    pub(crate) fn warn(&mut self, warnings: &mut Vec<String>) {
+    pub(crate) fn move_warnings(&mut self, warnings: &mut Vec<String>) {
         self.notes.warnings.append(warnings);
     }
 

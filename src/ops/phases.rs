@@ -105,15 +105,15 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
 
 /// Makes a phase the one that the project is in; the one before is pending again.
 pub(crate) fn set(context: &mut Context, which: StartPhase) -> Result<Moved> {
-    enter(context, &which.phase, true)
+    start_phase(context, &which.phase, true)
 }
 
 /// Begins a phase, which must not be completed, while the project is in none.
 pub(crate) fn start(context: &mut Context, which: StartPhase) -> Result<Moved> {
-    enter(context, &which.phase, false)
+    start_phase(context, &which.phase, false)
 }
 
-fn enter(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
+fn start_phase(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
     let now = context.now();
     context.write(|transaction| {
         let mut phase = match find(transaction, Some(slug))? {
@@ -134,11 +134,11 @@ fn enter(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
                     return Err(error.or("leave it as it is", set));
                 }
                 other.move_to(PhaseStatus::Pending, &now);
-                put(transaction, &other, "phase-left")?;
+                put_phase(transaction, &other, "phase-left")?;
             }
         }
         phase.move_to(PhaseStatus::Active, &now);
-        put(transaction, &phase, "phase-started")
+        put_phase(transaction, &phase, "phase-started")
     })
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
                 .or("complete it anyway", anyway));
         }
         phase.move_to(PhaseStatus::Completed, &now);
-        let moved = put(transaction, &phase, "phase-completed")?;
+        let moved = put_phase(transaction, &phase, "phase-completed")?;
         Ok((moved, (open > 0).then_some(warning)))
     })?;
     context.notes.warn(warning);
@@ -179,7 +179,7 @@ fn no_move(phase: Counted) -> Moved {
     }
 }
 
-fn put(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<Moved> {
+fn put_phase(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<Moved> {
     transaction.put_phase(phase)?;
     transaction.record(&Change {
         kind: kind.to_string(),

@@ -48,8 +48,8 @@ pub(crate) fn review(
 ) -> Result<Review> {
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    let mut items = commands(&mut context)?;
-    items.extend(runs(&workspace)?);
+    let mut items = list_command_items(&mut context)?;
+    items.extend(list_run_items(&workspace)?);
     let known = load_in(&workspace)?;
     let workers = known.agents.iter().filter(|agent| agent.is_worker());
     items.extend(workers.map(Item::worker));
@@ -60,7 +60,7 @@ pub(crate) fn review(
         Ok(catalogue) => items.extend(Item::list_replacing_items(&catalogue)?),
         Err(error) => notes.warn([error.message]),
     }
-    Ok(judge(&Trust::new(surroundings, &workspace), items))
+    Ok(review_items(&Trust::new(surroundings, &workspace), items))
 }
 
 pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
@@ -69,10 +69,10 @@ pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Revi
     let trust = Trust::new(surroundings, &workspace);
     let items: Vec<Item> = review.items.into_iter().map(|one| one.item).collect();
     // An item that was trusted over HTTP stays restricted until the user trusts it.
-    let failed = trust.give_all(&items, Registrant::User, &surroundings.clock);
+    let failed = trust.trust_all(&items, Registrant::User, &surroundings.clock);
     match failed.into_iter().next() {
         Some((_, error)) => Err(error),
-        None => Ok(judge(&trust, items)),
+        None => Ok(review_items(&trust, items)),
     }
 }
 
@@ -102,7 +102,7 @@ impl Review {
     }
 }
 
-fn judge(trust: &Trust, items: Vec<Item>) -> Review {
+fn review_items(trust: &Trust, items: Vec<Item>) -> Review {
     let mut seen: BTreeSet<(ItemKind, String)> = BTreeSet::new();
     let mut reviewed: Vec<Reviewed> = Vec::new();
     for item in items {
@@ -119,7 +119,7 @@ fn judge(trust: &Trust, items: Vec<Item>) -> Review {
     }
 }
 
-fn commands(context: &mut Context) -> Result<Vec<Item>> {
+fn list_command_items(context: &mut Context) -> Result<Vec<Item>> {
     context.read(|transaction| {
         let mut items = Vec::new();
         each_task(transaction, |task| {
@@ -133,7 +133,7 @@ fn commands(context: &mut Context) -> Result<Vec<Item>> {
     })
 }
 
-fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
+fn list_run_items(workspace: &Workspace) -> Result<Vec<Item>> {
     let Some(mut store) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };

@@ -10,7 +10,7 @@ use super::{Surroundings, agents};
 use crate::agent::draft::{self, Draft, suggest_id};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result, quote, steers};
+use crate::error::{Code, Error, Result, is_control_character, quote};
 use crate::file::read_input;
 use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request};
 
@@ -132,7 +132,7 @@ fn make_agent(draft: Draft) -> Result<Agent> {
     // As in a registry, an id can be made of the name.
     let suggested = || (!name.trim().is_empty()).then(|| suggest_id(&name));
     let id = draft.id.or_else(suggested).unwrap_or_default();
-    if id.trim().is_empty() || id.contains(steers) || id.chars().count() > ID_MAX {
+    if id.trim().is_empty() || id.contains(is_control_character) || id.chars().count() > ID_MAX {
         return Err(draft::invalid(format!(
             "it needs a name, or an id of 1 to {ID_MAX} visible characters"
         )));

@@ -33,7 +33,7 @@ pub(crate) fn suggest(
         }
         // Keeps the letter case of the input.
         let letter = start.get(..1).unwrap_or("T");
-        for ids in ranges(start) {
+        for ids in id_ranges(start) {
             let room = LIMIT.saturating_sub(u32::try_from(found.len()).unwrap_or(LIMIT));
             let tasks = store.titles(ids, room)?.into_iter();
             found.extend(tasks.map(|(id, title)| (format!("{letter}{}", id.0), title)));
@@ -45,7 +45,7 @@ pub(crate) fn suggest(
 }
 
 /// Returns the ids that begin with a partial one: for `T12` 12, 120 to 129, 1200 to 1299 and so on.
-fn ranges(start: &str) -> Vec<RangeInclusive<u32>> {
+fn id_ranges(start: &str) -> Vec<RangeInclusive<u32>> {
     let digits = start.strip_prefix(['T', 't']).unwrap_or(start);
     if digits.is_empty() {
         return vec![1..=u32::MAX];
@@ -69,15 +69,15 @@ fn ranges(start: &str) -> Vec<RangeInclusive<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::id_ranges;
 
     #[test]
     fn partial_id_becomes_ids_that_begin_with_it() {
-        assert_eq!(ranges("T12")[..3], [12..=12, 120..=129, 1200..=1299]);
-        assert_eq!(ranges("t4294967295"), [4_294_967_295..=u32::MAX]);
-        assert_eq!(ranges("T").len(), 1);
+        assert_eq!(id_ranges("T12")[..3], [12..=12, 120..=129, 1200..=1299]);
+        assert_eq!(id_ranges("t4294967295"), [4_294_967_295..=u32::MAX]);
+        assert_eq!(id_ranges("T").len(), 1);
         for none in ["T0", "Tx", "T-1", "T+1", "T99999999999999999999", "x"] {
-            assert_eq!(ranges(none), [], "{none}");
+            assert_eq!(id_ranges(none), [], "{none}");
         }
     }
 }

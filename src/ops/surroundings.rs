@@ -159,7 +159,7 @@ impl Assignment {
     ];
 
     /// Returns the assignment of a caller that did not start this process.
-    pub(crate) fn foreign() -> Assignment {
+    pub(crate) fn for_caller() -> Assignment {
         Assignment {
             is_foreign: true,
             ..Assignment::default()
@@ -209,7 +209,7 @@ impl Surroundings {
     }
 
     /// Returns the only user whose rows the caller sees; none: everybody's.
-    pub(crate) fn only(&self) -> Option<&str> {
+    pub(crate) fn visible_user(&self) -> Option<&str> {
         self.rights.user.as_deref()
     }
 
@@ -231,7 +231,7 @@ impl Surroundings {
     /// Writes a file, which is shown relative to the project or to the home, so that a command of
     /// the caller finds it: relative to where the caller is, or in full.
     pub(crate) fn path_for_command(&self, workspace: Option<&Workspace>, shown: &str) -> String {
-        let file = self.places(workspace).file(shown);
+        let file = self.places(workspace).resolve(shown);
         let near = file.strip_prefix(&self.directory).ok();
         // A path that begins with a dash would be read as an option.
         let is_plain = |path: &&str| !path.is_empty() && !path.starts_with('-');

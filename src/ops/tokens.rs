@@ -13,7 +13,7 @@ pub(crate) use super::Scope;
 use super::Surroundings;
 use super::config::lock_folder_of;
 use crate::clock::timestamp;
-use crate::error::{Code, Error, Result, nearest, quote, steers};
+use crate::error::{Code, Error, Result, is_control_character, nearest, quote};
 use crate::file::{create_private_folder, read_private, unwritable, write_private};
 use crate::id;
 
@@ -90,7 +90,7 @@ pub(crate) fn create(
 ) -> Result<Created> {
     surroundings.assignment.refuse_agent("makes no tokens")?;
     let user = user.trim();
-    if !(1..=USER_MAX).contains(&user.chars().count()) || user.contains(steers) {
+    if !(1..=USER_MAX).contains(&user.chars().count()) || user.contains(is_control_character) {
         let message = format!("a user is one line of at most {USER_MAX} visible characters");
         return Err(Error::new(Code::InputInvalid, message));
     }
@@ -105,7 +105,7 @@ pub(crate) fn create(
     let now = surroundings.clock.now();
     let lasts = lasts.and_then(|lasts| TimeDelta::try_seconds(i64::try_from(lasts).ok()?));
     let expires = lasts.and_then(|lasts| now.checked_add_signed(lasts));
-    let secret = format!("{PREFIX}{}", random()?);
+    let secret = format!("{PREFIX}{}", make_secret()?);
     let token = Token {
         id: id::random().chars().take(8).collect(),
         user,
@@ -177,7 +177,7 @@ impl Tokens {
 
     /// Finds the token with a secret; none when there is none, or it has ended by `now`.
     pub(crate) fn find(&mut self, secret: &str, now: &str) -> Option<&Token> {
-        self.look();
+        self.reload_if_changed();
         let digest = id::digest(secret);
         // All are compared, and each whole, so that how long it takes says nothing.
         let mut found = None;
@@ -190,7 +190,7 @@ impl Tokens {
         found.filter(holds)
     }
 
-    fn look(&mut self) {
+    fn reload_if_changed(&mut self) {
         let described = std::fs::metadata(&self.path);
         let described = described.map(|data| (data.ctime(), data.ctime_nsec(), data.len()));
         let described = described.ok();
@@ -210,7 +210,7 @@ fn is_same(one: &str, other: &str) -> bool {
     differs == 0 && one.len() == other.len()
 }
 
-fn random() -> Result<String> {
+fn make_secret() -> Result<String> {
     let mut bytes = [0; SECRET];
     getrandom::fill(&mut bytes).map_err(|cause| {
         Error::new(
@@ -224,7 +224,7 @@ fn random() -> Result<String> {
 fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
     let root = surroundings.workspace()?.root;
     let folder = data_folder(&surroundings.data_home, "server-tokens")?;
-    let name = path_name(&root.canonicalize().unwrap_or(root));
+    let name = default_token_path(&root.canonicalize().unwrap_or(root));
     Ok(folder.join(format!("{name}.json")))
 }
 
@@ -265,7 +265,7 @@ pub(super) fn file_name(bytes: &[u8]) -> String {
 
 /// Names the file that is stored for a folder: by the bytes of its path, because two that are not UTF-8 can look the same as
 /// text.
-pub(super) fn path_name(path: &Path) -> String {
+pub(super) fn default_token_path(path: &Path) -> String {
     file_name(path.as_os_str().as_encoded_bytes())
 }
 

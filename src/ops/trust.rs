@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::tokens::{data_folder, file_name, path_name};
+use super::tokens::{data_folder, default_token_path, file_name};
 use super::{Context, Scope, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -19,7 +19,7 @@ use crate::runner::pool;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
-pub(crate) use item::{Item, ItemKind, does};
+pub(crate) use item::{Item, ItemKind, describe_worker};
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
@@ -84,11 +84,11 @@ impl Trust {
     }
 
     fn folder(&self) -> Result<PathBuf> {
-        Ok(data_folder(&self.data_home, "trust")?.join(path_name(&self.root())))
+        Ok(data_folder(&self.data_home, "trust")?.join(default_token_path(&self.root())))
     }
 
     pub(crate) fn standing(&self, item: &Item) -> Standing {
-        match self.record(item) {
+        match self.read_record(item) {
             Some(record) if record.digest == item.digest => Standing::Trusted,
             Some(record) if record.by == Registrant::User => Standing::Changed,
             // Also an agent that another user registered over HTTP.
@@ -103,7 +103,7 @@ impl Trust {
 
     /// Returns who trusted an item as it is now.
     pub(crate) fn registrant(&self, item: &Item) -> Option<Registrant> {
-        let record = self.record(item)?;
+        let record = self.read_record(item)?;
         (record.digest == item.digest).then_some(record.by)
     }
 
@@ -123,7 +123,7 @@ impl Trust {
         }
     }
 
-    pub(crate) fn give(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
+    pub(crate) fn trust(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
         if self.registrant(item) == Some(by) {
             return Ok(());
         }
@@ -135,17 +135,17 @@ impl Trust {
             at: clock.timestamp(),
         };
         let text = serde_json::to_string(&record).unwrap_or_default() + "\n";
-        write_private(&self.place(item)?, &text)
+        write_private(&self.record_path(item)?, &text)
     }
 
-    pub(crate) fn give_all(
+    pub(crate) fn trust_all(
         &self,
         items: &[Item],
         by: Registrant,
         clock: &Clock,
     ) -> Vec<(Item, Error)> {
         // Each record waits for the disk, and the disk makes many safe at once.
-        let given = pool::map_parallel(items, WRITERS, |item| self.give(item, by, clock));
+        let given = pool::map_parallel(items, WRITERS, |item| self.trust(item, by, clock));
         let given = items.iter().zip(given);
         given
             .filter_map(|(item, given)| Some((item.clone(), given.err()?)))
@@ -153,8 +153,8 @@ impl Trust {
     }
 
     /// Takes trust away; returns whether there was any.
-    pub(crate) fn take(&self, item: &Item) -> Result<bool> {
-        let path = self.place(item)?;
+    pub(crate) fn untrust(&self, item: &Item) -> Result<bool> {
+        let path = self.record_path(item)?;
         match std::fs::remove_file(&path) {
             Ok(()) => Ok(true),
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -173,14 +173,14 @@ impl Trust {
         }
     }
 
-    fn record(&self, item: &Item) -> Option<Record> {
-        let bytes = read_private(&self.place(item).ok()?, RECORD_MAX)?;
+    fn read_record(&self, item: &Item) -> Option<Record> {
+        let bytes = read_private(&self.record_path(item).ok()?, RECORD_MAX)?;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         let is_it = record.workspace == self.root().to_string_lossy() && record.kind == item.kind;
         is_it.then_some(record)
     }
 
-    fn place(&self, item: &Item) -> Result<PathBuf> {
+    fn record_path(&self, item: &Item) -> Result<PathBuf> {
         let folder = self.folder()?;
         let name = file_name(format!("{}\0{}", item.kind, item.name).as_bytes());
         Ok(folder.join(name).with_extension("json"))
@@ -210,7 +210,7 @@ impl Trust {
         let message = format!("you have not trusted this on this machine: {named}{no_home}");
         let error = Error::new(Code::Untrusted, message).fix("cleo trust");
         match refused {
-            [(item, _)] => match item.look() {
+            [(item, _)] => match item.show_command() {
                 Some(look) => error.or("look at it first", look),
                 None => error,
             },
@@ -221,7 +221,7 @@ impl Trust {
 
 /// Returns the commands that a caller gives and may have run. Only an admin may give one that this user has not
 /// trusted here before.
-pub(crate) fn check_given(context: &Context, items: Vec<Item>) -> Result<Vec<Item>> {
+pub(crate) fn list_untrusted_given(context: &Context, items: Vec<Item>) -> Result<Vec<Item>> {
     let rights = &context.surroundings.rights;
     if rights.scope >= Scope::Admin {
         return Ok(items);
@@ -235,7 +235,7 @@ pub(crate) fn check_given(context: &Context, items: Vec<Item>) -> Result<Vec<Ite
 
 /// Trusts what the caller typed or chose on this machine. An agent of a run is not the user: its word
 /// counts for nothing. Returns warnings, because what was written stays written.
-pub(crate) fn vouch(
+pub(crate) fn trust_given(
     surroundings: &Surroundings,
     workspace: &Workspace,
     items: &[Item],
@@ -252,7 +252,7 @@ pub(crate) fn vouch(
         }
         return warnings;
     }
-    let failed = trust.give_all(items, Registrant::User, &surroundings.clock);
+    let failed = trust.trust_all(items, Registrant::User, &surroundings.clock);
     let told = failed.into_iter().map(|(item, error)| {
         let what = clean_text(&item.what);
         format!("this is not trusted: {what}: {}", error.message)
@@ -296,7 +296,7 @@ fn clean_text(text: &str) -> String {
     let mut letters = text.chars();
     let mut shown = String::new();
     for letter in letters.by_ref().take(SHOWN_MAX) {
-        match crate::error::steers(letter) {
+        match crate::error::is_control_character(letter) {
             true => shown.extend(letter.escape_unicode()),
             false => shown.push(letter),
         }

@@ -55,7 +55,7 @@ impl Workers {
         text: &str,
         context: Context,
     ) -> Result<WorkerReply> {
-        let reach = self.reach(agent)?;
+        let reach = self.reach_trusted(agent)?;
         let context = Context {
             timestamp: self.clock.timestamp(),
             ..context
@@ -69,7 +69,7 @@ impl Workers {
     }
 
     /// Returns how a worker may be reached; refuses an untrusted one.
-    fn reach(&self, agent: &Agent) -> Result<Reach> {
+    fn reach_trusted(&self, agent: &Agent) -> Result<Reach> {
         let item = Item::worker(agent);
         self.trust.require(std::slice::from_ref(&item))?;
         let is_of_user = self.trust.registrant(&item) == Some(Registrant::User);
@@ -81,11 +81,11 @@ impl Workers {
 
     fn check(&self, agent: &Agent) -> Result<Check> {
         let since = Instant::now();
-        let fault = match self.reach(agent) {
+        let fault = match self.reach_trusted(agent) {
             Err(error) => Some((error.code.name().to_string(), error.message)),
             Ok(reach) => {
                 let (id, at) = (worker::request_id()?, self.clock.timestamp());
-                let checked = health::check(agent, id, at, &reach)?;
+                let checked = health::check_worker(agent, id, at, &reach)?;
                 checked.err().map(|fault| (fault.kind, fault.message))
             }
         };
@@ -93,7 +93,7 @@ impl Workers {
         Ok(Check {
             agent: agent.id.clone(),
             kind: agent.kind,
-            how: health::how(agent),
+            how: health::check_method(agent),
             up: fault.is_none(),
             fault,
             message,

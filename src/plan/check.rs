@@ -122,7 +122,7 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     faults
 }
 
-pub(super) fn places(plan: &Plan) -> HashMap<&str, usize> {
+pub(super) fn index_steps(plan: &Plan) -> HashMap<&str, usize> {
     let steps = plan.steps.iter().enumerate().rev();
     steps
         .map(|(place, step)| (step.id.as_str(), place))
@@ -152,7 +152,7 @@ fn check_unknown(
     faults: &mut Vec<Fault>,
 ) {
     for name in unknown.keys().take(FAULTS_MAX) {
-        let name = short(name);
+        let name = shorten_name(name);
         let near = nearest(&name, known.iter().copied());
         let hint = near.map(|near| format!("; is `{near}` meant?"));
         let message = format!("there is no such field{}", hint.unwrap_or_default());
@@ -192,14 +192,17 @@ fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
 }
 
 fn check_ids(plan: &Plan, faults: &mut Vec<Fault>) {
-    let places = places(plan);
+    let places = index_steps(plan);
     for (place, step) in plan.steps.iter().enumerate() {
         let first = places.get(step.id.as_str()).copied().unwrap_or(place);
         let message = if step.id.is_empty() {
             "a step needs an id".to_string()
         } else if !is_plain_id(&step.id) {
             let rule = "letters, digits, `.`, `_` and `-`, at most 64, not first a sign";
-            format!("`{}` is not an id of a step: {rule}", short(&step.id))
+            format!(
+                "`{}` is not an id of a step: {rule}",
+                shorten_name(&step.id)
+            )
         } else if first < place {
             format!("steps[{first}] has the id `{}` already", step.id)
         } else {
@@ -214,7 +217,7 @@ fn check_ids(plan: &Plan, faults: &mut Vec<Fault>) {
 }
 
 fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
-    let places = places(plan);
+    let places = index_steps(plan);
     for (place, step) in plan.steps.iter().enumerate() {
         let mut seen: HashMap<&str, usize> = HashMap::new();
         if faults.len() > FAULTS_MAX {
@@ -222,10 +225,10 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
         }
         for (at, need) in step.depends_on.iter().enumerate() {
             let message = if let Some(first) = seen.insert(need, at) {
-                format!("`{}` is named already, at {first}", short(need))
+                format!("`{}` is named already, at {first}", shorten_name(need))
             } else if !places.contains_key(need.as_str()) {
                 let names = places.keys().copied().filter(|_| faults.len() < HINTS_MAX);
-                let need = short(need);
+                let need = shorten_name(need);
                 let near = nearest(&need, names);
                 let hint = near.map(|near| format!("; is `{near}` meant?"));
                 format!("there is no step `{need}`{}", hint.unwrap_or_default())
@@ -239,12 +242,12 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
 }
 
 /// An untrusted name may be as long as the file.
-fn short(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     name.chars().take(NAME_SHOWN).collect()
 }
 
 fn circles(plan: &Plan) -> Vec<Fault> {
-    let places = places(plan);
+    let places = index_steps(plan);
     let mut left: Vec<bool> = vec![true; plan.steps.len()];
     let mut faults = Vec::new();
     loop {
@@ -275,7 +278,7 @@ fn circles(plan: &Plan) -> Vec<Fault> {
 
 /// Finds the agent of a step: the named one, or the first active one with the capability, and the intent if
 /// one is named.
-pub(crate) fn assign<'a>(
+pub(crate) fn find_agent<'a>(
     step: &Step,
     agents: &'a [Agent],
 ) -> Result<&'a Agent, (FaultKind, String)> {

@@ -73,7 +73,7 @@ pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
     }
     let plan = Plan {
         goal: goal.to_string(),
-        steps: chain(goal, &skills),
+        steps: chain_steps(goal, &skills),
         unavailable: list_left_out(&skills),
         ..Plan::default()
     };
@@ -88,7 +88,7 @@ pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
 fn find_wanted(goal: &str, agents: &[Agent]) -> (Source, Vec<Found>) {
     let words = Words::parse(goal);
     let found = SKILLS.iter().map(|skill| {
-        let reasons = reasons(&words, skill);
+        let reasons = matching_words(&words, skill);
         find_skill(skill, reasons, agents)
     });
     let mut all: Vec<Found> = found.collect();
@@ -101,7 +101,7 @@ fn find_wanted(goal: &str, agents: &[Agent]) -> (Source, Vec<Found>) {
     (source, all)
 }
 
-fn reasons(words: &Words, skill: &Skill) -> Vec<String> {
+fn matching_words(words: &Words, skill: &Skill) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for word in skill.words.iter().flat_map(|word| words.fitting(word)) {
         if reasons.len() < REASONS_MAX && !reasons.iter().any(|reason| reason == word) {
@@ -140,7 +140,7 @@ fn fall_back(skills: &mut Vec<Found>, agents: &[Agent]) {
     *skills = all.collect();
 }
 
-fn chain(goal: &str, skills: &[Found]) -> Vec<Step> {
+fn chain_steps(goal: &str, skills: &[Found]) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for skill in SKILLS.iter() {
         if !skills
@@ -356,7 +356,7 @@ mod tests {
             for step in &made.plan.steps {
                 let marker = step.instruction.to_ascii_lowercase().contains("[done]");
                 prop_assert!(!marker, "{}", step.instruction);
-                let missing = check::assign(step, &agents).is_err();
+                let missing = check::find_agent(step, &agents).is_err();
                 prop_assert_eq!(missing, made.source == Source::Fallback && !offered.iter().any(
                     |capability| Some(*capability) == step.capability.as_deref()));
             }

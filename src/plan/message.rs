@@ -34,7 +34,7 @@ pub(crate) struct Reply<'a> {
 pub(crate) fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>]) -> String {
     let mut message = spell_out(instruction);
     if let Some(previous) = previous {
-        let previous = cut(previous);
+        let previous = cut_result(previous);
         let _ = write!(
             message,
             "\n\n{REFINE}\n\nPrevious result:\n{}",
@@ -45,7 +45,7 @@ pub(crate) fn message(instruction: &str, previous: Option<&str>, context: &[Repl
         message.push_str("\n\nContext from dependencies:");
     }
     for reply in context {
-        let text = cut(reply.text);
+        let text = cut_result(reply.text);
         let line = format!("\n- [{}][{}]: {text}", reply.step, reply.agent);
         message.push_str(&blank_quotes(&line));
     }
@@ -53,7 +53,7 @@ pub(crate) fn message(instruction: &str, previous: Option<&str>, context: &[Repl
 }
 
 /// Puts together what the steps said, given as step and text in the order of the plan.
-pub(crate) fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub(crate) fn join_results<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let results = results.into_iter();
     let parts: Vec<String> = results
         .map(|(step, text)| format!("[{step}] {text}"))
@@ -103,7 +103,7 @@ fn replace_words(text: &str, other: &str) -> String {
     replaced + &text[from..]
 }
 
-fn cut(text: &str) -> String {
+fn cut_result(text: &str) -> String {
     if text.len() <= RESULT_MAX {
         return text.to_string();
     }
@@ -202,7 +202,7 @@ pub(crate) fn strip_fence(text: &str) -> &str {
     inner.trim_end().trim_end_matches("```").trim()
 }
 
-pub(crate) fn mend(faults: &[Fault]) -> String {
+pub(crate) fn ask_for_correction(faults: &[Fault]) -> String {
     let told = faults.iter().take(FAULTS_TOLD);
     let told: Vec<String> = told
         .map(|fault| format!("- {}: {}", fault.place, fault.message))
@@ -243,9 +243,9 @@ mod tests {
 
     #[test]
     fn results_are_put_together_in_their_order() {
-        assert_eq!(aggregate([]), "No results produced.");
+        assert_eq!(join_results([]), "No results produced.");
         let results = [("a", "[planner] one"), ("b", "two [done]")];
-        assert_eq!(aggregate(results), "[a] [planner] one\n\n[b] two [done]");
+        assert_eq!(join_results(results), "[a] [planner] one\n\n[b] two [done]");
     }
 
     #[test]

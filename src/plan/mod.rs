@@ -101,7 +101,7 @@ impl Step {
 }
 
 impl Plan {
-    pub(crate) fn loops(&self) -> u32 {
+    pub(crate) fn clamped_max_loops(&self) -> u32 {
         self.max_loops.unwrap_or(1).clamp(1, LOOPS_MAX)
     }
 
@@ -116,7 +116,7 @@ impl Plan {
             .collect()
     }
 
-    pub(crate) fn shapes(&self) -> Vec<Shape> {
+    pub(crate) fn drawing_shapes(&self) -> Vec<Shape> {
         let shape = |(step, node): (&Step, Node)| Shape {
             id: node.id,
             name: step.id.clone(),
@@ -134,7 +134,7 @@ impl Plan {
     }
 
     fn nodes(&self) -> Vec<Node> {
-        let places = check::places(self);
+        let places = check::index_steps(self);
         let number = |place: usize| TaskId(place as u32 + 1);
         let node = |(place, step): (usize, &Step)| {
             let needs = step.depends_on.iter();

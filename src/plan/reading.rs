@@ -110,7 +110,7 @@ steps:
     fn json_and_yaml_say_same_and_so_does_answer_of_cleo() {
         let (plan, faults) = read(YAML.as_bytes());
         assert_eq!(faults, []);
-        assert_eq!(plan.loops(), 2);
+        assert_eq!(plan.clamped_max_loops(), 2);
         assert_eq!(plan.steps[1].depends_on, ["find"]);
         assert_eq!(plan.steps[1].instruction, "Judge them.\nAll of them.\n");
         let json = serde_json::to_string_pretty(&plan).unwrap();

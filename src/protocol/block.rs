@@ -132,8 +132,8 @@ pub(crate) fn check(prompt: &str) -> Vec<Violation> {
 /// Returns the rules that an upper-case line begins with, after bullets such as `- **`. A rule that is only
 /// mentioned ("after OUT-002 run …") does not count.
 fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
-    let line = bare(line);
-    let mut rest = bare(line.strip_prefix(NAME).unwrap_or(line));
+    let line = strip_decoration(line);
+    let mut rest = strip_decoration(line.strip_prefix(NAME).unwrap_or(line));
     std::iter::from_fn(move || {
         let (rule, after) = RULES
             .into_iter()
@@ -141,12 +141,12 @@ fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
         if after.starts_with(char::is_alphanumeric) {
             return None;
         }
-        rest = bare(after);
+        rest = strip_decoration(after);
         Some(rule)
     })
 }
 
-fn bare(text: &str) -> &str {
+fn strip_decoration(text: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
 
@@ -255,7 +255,7 @@ pub(crate) fn find_task(text: &str) -> Option<TaskId> {
 /// Returns true for a begin marker: a version, then optional names of further protocols, then an optional
 /// digest.
 fn is_begin(line: &str) -> bool {
-    let Some(inner) = inner(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
+    let Some(inner) = marker_text(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
         return false;
     };
     let mut words = inner.split(' ').peekable();
@@ -265,23 +265,27 @@ fn is_begin(line: &str) -> bool {
         names.is_some_and(|names| names.split('+').all(is_name))
     });
     words.next_if(|word| {
-        let digits = after(word, "sha256:").filter(|digits| !digits.is_empty());
+        let digits =
+            strip_prefix_ignoring_case(word, "sha256:").filter(|digits| !digits.is_empty());
         digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
     });
     has_version && words.next().is_none()
 }
 
 fn is_end(line: &str) -> bool {
-    inner(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
+    marker_text(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
 }
 
-fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+fn marker_text<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     // Few lines begin like a marker.
-    let marker = line.starts_with('<').then(|| after(line, start)).flatten();
+    let marker = line
+        .starts_with('<')
+        .then(|| strip_prefix_ignoring_case(line, start))
+        .flatten();
     marker?.trim_end().strip_suffix(" -->")
 }
 
-fn after<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+fn strip_prefix_ignoring_case<'a>(text: &'a str, start: &str) -> Option<&'a str> {
     let own = text.get(..start.len())?;
     let is_it = own.eq_ignore_ascii_case(start);
     is_it.then(|| &text[start.len()..])
@@ -293,11 +297,11 @@ fn is_name(word: &str) -> bool {
 }
 
 fn is_version(word: &str) -> bool {
-    after(word, "v").is_some_and(is_name)
+    strip_prefix_ignoring_case(word, "v").is_some_and(is_name)
 }
 
 /// Returns true if a text has a line that begins a block, ignoring white space.
-pub(crate) fn begins(text: &str) -> bool {
+pub(crate) fn has_block_start(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let line = words.join(" ").to_ascii_lowercase();

@@ -107,8 +107,8 @@ impl ProtocolFile {
         conditions.is_empty() || conditions.iter().any(|(key, _)| key == "always")
     }
 
-    pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
-        self.when.holds(situation)
+    pub(crate) fn explain_why_applies(&self, situation: &Situation<'_>) -> Option<String> {
+        self.when.explain_why_holds(situation)
     }
 }
 
@@ -134,7 +134,7 @@ impl When {
         Ok(When(conditions))
     }
 
-    fn holds(&self, situation: &Situation<'_>) -> Option<String> {
+    fn explain_why_holds(&self, situation: &Situation<'_>) -> Option<String> {
         let Situation { task, skill, .. } = situation;
         let has = |word: &String| match word.as_str() {
             "dependencies" if !task.depends.is_empty() => Some("the task has dependencies"),
@@ -145,16 +145,16 @@ impl When {
         let mut conditions = self.0.iter();
         conditions.find_map(|(key, words)| match key.as_str() {
             "always" => Some("always".to_string()),
-            "skill-tags" => any("skill tag", words, &skill.tags),
-            "task-types" => any("task type", words, &[task.kind.to_string()]),
-            "labels" => any("label", words, &task.labels),
+            "skill-tags" => explain_match("skill tag", words, &skill.tags),
+            "task-types" => explain_match("task type", words, &[task.kind.to_string()]),
+            "labels" => explain_match("label", words, &task.labels),
             "task-has" => words.iter().find_map(has).map(str::to_string),
             _ => situation.session_open.then(|| "session open".to_string()),
         })
     }
 }
 
-fn any(what: &str, wanted: &[String], found: &[String]) -> Option<String> {
+fn explain_match(what: &str, wanted: &[String], found: &[String]) -> Option<String> {
     let hit = found
         .iter()
         .find(|word| wanted.contains(&normalize(word.trim())))?;

@@ -57,7 +57,7 @@ fn applying(
         required_gates,
     };
     let known = list_known_protocols().unwrap();
-    let files = crate::spawn::stack(&known[0], &known[1..], &situation);
+    let files = crate::spawn::select_protocols(&known[0], &known[1..], &situation);
     files
         .into_iter()
         .skip(1)
@@ -183,7 +183,7 @@ fn every_reason_says_what_matched() {
             .iter()
             .find(|file| file.name == name)
             .unwrap()
-            .applies(&situation)
+            .explain_why_applies(&situation)
     };
     for (name, reason) in [
         ("task-lifecycle", "always"),

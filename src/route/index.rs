@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::counts;
+use super::is_long_enough;
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::score::{normalize, terms};
 
@@ -36,7 +36,7 @@ impl<'a> Tag<'a> {
         let whole = normalized.trim();
         let mut words = terms(whole).map(|term| term.text);
         match (words.next(), words.next()) {
-            (Some(word), None) if word == whole && counts(word) => Tag::Word(word),
+            (Some(word), None) if word == whole && is_long_enough(word) => Tag::Word(word),
             (Some(first), Some(second)) => {
                 Tag::Phrase([first, second].into_iter().chain(words).collect())
             }
@@ -75,14 +75,14 @@ impl Index {
     }
 
     pub(crate) fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
-        self.place(id).map(|place| &self.agents[place])
+        self.position(id).map(|place| &self.agents[place])
     }
 
-    pub(super) fn place(&self, id: &str) -> Option<usize> {
+    pub(super) fn position(&self, id: &str) -> Option<usize> {
         self.places.get(id).copied()
     }
 
-    pub(super) fn number(&self, word: &str) -> Option<usize> {
+    pub(super) fn word_number(&self, word: &str) -> Option<usize> {
         self.numbers.get(word).copied()
     }
 
@@ -141,7 +141,7 @@ impl Index {
 
     fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) {
         for term in terms(normalized) {
-            let number = self.number(term.text).unwrap_or_else(|| {
+            let number = self.word_number(term.text).unwrap_or_else(|| {
                 let number = self.words.len();
                 self.numbers.insert(term.text.into(), number);
                 self.words.push(Word::default());

@@ -74,7 +74,7 @@ impl Message {
         let words = Words::parse(text);
         let all = words.iter().enumerate();
         let mut seen = HashSet::with_capacity_and_hasher(all.len(), RandomState::default());
-        let terms = all.filter(|(_, word)| counts(word) && seen.insert(*word));
+        let terms = all.filter(|(_, word)| is_long_enough(word) && seen.insert(*word));
         let terms = terms.map(|(at, _)| at).collect();
         Message { words, terms }
     }
@@ -90,7 +90,7 @@ impl Message {
 }
 
 /// Returns whether a normalized word is long enough to count.
-fn counts(word: &str) -> bool {
+fn is_long_enough(word: &str) -> bool {
     word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Query {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Said {
+pub(crate) struct MessageRequest {
     /// The message.
     #[serde(alias = "message")]
     pub(crate) input: Option<String>,
@@ -131,7 +131,7 @@ struct Wish {
     requested_agent_id: Option<String>,
 }
 
-impl Said {
+impl MessageRequest {
     /// Refuses a blank or too long message. A blank agent is none.
     pub(crate) fn query(self) -> Result<Query> {
         let text = self
@@ -172,7 +172,7 @@ impl Query {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Query> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         if bytes.trim_ascii_start().starts_with(b"{") {
-            let said: Said = serde_json::from_slice(bytes).map_err(|cause| {
+            let said: MessageRequest = serde_json::from_slice(bytes).map_err(|cause| {
                 // The parser sees one line, so its number is not the one that is meant.
                 let what = cause.to_string();
                 let what = what.split(" at line ").next().unwrap_or_default();

@@ -35,7 +35,7 @@ impl Index {
     /// short words (`do it`), which counts beside terms (1.4), is not found by them alone.
     pub(super) fn read(&self, message: &Message, by: Match) -> Reading<'_> {
         // An unknown word has a number that no word has.
-        let number = |word| self.number(word).unwrap_or(usize::MAX);
+        let number = |word| self.word_number(word).unwrap_or(usize::MAX);
         let numbers: Vec<usize> = message.words.iter().map(number).collect();
         let known = message.terms.iter().map(|at| numbers[*at]).enumerate();
         let known = known.filter(|(_, number)| *number != usize::MAX);

@@ -18,7 +18,7 @@ impl Index {
         let points = self.points(&reading);
         let mut leaders = self.best(&points, 2);
         leaders.retain(|one| one.score > 0);
-        let requested = request.agent.and_then(|id| self.place(id));
+        let requested = request.agent.and_then(|id| self.position(id));
         let requested = requested.filter(|place| self.candidates[*place]);
         let requested = requested.map(|place| Standing {
             score: points[place],
@@ -130,9 +130,9 @@ impl Index {
     fn names(&self, reading: &Reading<'_>, tag: &str) -> bool {
         let is_named = |word| reading.words.binary_search(&word).is_ok();
         match Tag::parse(&normalize(tag)) {
-            Tag::Word(word) => self.number(word).is_some_and(is_named),
+            Tag::Word(word) => self.word_number(word).is_some_and(is_named),
             Tag::Phrase(words) => {
-                let words = words.iter().filter_map(|word| self.number(word));
+                let words = words.iter().filter_map(|word| self.word_number(word));
                 let words: Vec<usize> = words.collect();
                 reading.phrases.contains(&&words[..])
             }

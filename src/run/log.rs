@@ -47,7 +47,7 @@ pub(crate) fn read(log: &[u8]) -> impl Iterator<Item = Entry<'static>> {
 }
 
 /// Joins what was written to one output.
-pub(crate) fn join(log: &[u8], stream: Stream) -> String {
+pub(crate) fn join_stream(log: &[u8], stream: Stream) -> String {
     let mut text = String::new();
     for entry in read(log).filter(|entry| entry.stream == stream) {
         text.push_str(&entry.text);
@@ -79,7 +79,7 @@ mod tests {
                    {\"ms\":3,\"stream\":\"out\",\"text\":\"three\",\"beyond\":4}\n{\"ms\":5,\"stre";
         let beyond: Vec<usize> = read(log.as_bytes()).map(|entry| entry.beyond).collect();
         assert_eq!(beyond, [0, 0, 4]);
-        assert_eq!(join(log.as_bytes(), Stream::Out), "one\nthree\n");
-        assert_eq!(join(log.as_bytes(), Stream::Err), "two\n");
+        assert_eq!(join_stream(log.as_bytes(), Stream::Out), "one\nthree\n");
+        assert_eq!(join_stream(log.as_bytes(), Stream::Err), "two\n");
     }
 }

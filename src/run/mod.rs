@@ -16,7 +16,7 @@ pub(crate) mod view;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::words::closed;
 
 pub(crate) use event::{Event, Line, PLAN_RESUMED, RUN_FINISHED, RunEvent, TaskEvent};
@@ -325,7 +325,7 @@ pub(crate) fn check_title(title: &str) -> Result<Option<String>> {
         let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
         return Err(Error::new(Code::TextTooLong, message));
     }
-    if title.contains(steers) {
+    if title.contains(is_control_character) {
         let message = "the title holds characters that cannot be seen";
         return Err(Error::new(Code::TextControl, message));
     }

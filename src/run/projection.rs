@@ -40,7 +40,7 @@ impl RunProjection {
     }
 
     /// Takes more events; those that were taken before are passed over.
-    pub(crate) fn take(&mut self, events: &[Event]) {
+    pub(crate) fn apply_new(&mut self, events: &[Event]) {
         for event in events {
             if event.cursor > self.cursor {
                 self.take_event(event);
@@ -68,7 +68,7 @@ impl RunProjection {
     }
 
     /// Returns the place of a task in the order of the run.
-    pub(crate) fn place(&self, id: TaskId) -> Option<usize> {
+    pub(crate) fn position(&self, id: TaskId) -> Option<usize> {
         self.places.get(&id).copied()
     }
 
@@ -186,7 +186,7 @@ impl RunProjection {
 
 fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) {
     match event {
-        TaskEvent::Started(start) => return begin(task, at, attempt, start),
+        TaskEvent::Started(start) => return begin_attempt(task, at, attempt, start),
         TaskEvent::AgentStarted {
             group,
             process_start_time,
@@ -209,7 +209,7 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
             task.outcome = *outcome;
         }
         TaskEvent::Completed { reason } => {
-            end(task, StepState::Done, at, reason);
+            end_attempt(task, StepState::Done, at, reason);
             task.outcome = Some(Outcome::Ok);
             task.violations.clear();
         }
@@ -219,10 +219,10 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
                 Some(Outcome::Cancelled) => StepState::Cancelled,
                 _ => StepState::Failed,
             };
-            end(task, state, at, reason);
+            end_attempt(task, state, at, reason);
         }
         TaskEvent::Skipped { reason, caused_by } => {
-            end(task, StepState::Skipped, at, reason);
+            end_attempt(task, StepState::Skipped, at, reason);
             task.caused_by = *caused_by;
         }
         TaskEvent::Merged { .. } => task.branch = None,
@@ -230,7 +230,7 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
             reason,
             branch,
             worktree,
-        } => retain(task, reason, branch, worktree),
+        } => note_retained_worktree(task, reason, branch, worktree),
         TaskEvent::Checked { .. } | TaskEvent::Waiting { .. } => {}
     }
     if let Some(last) = task.history.last_mut() {
@@ -238,7 +238,7 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
     }
 }
 
-fn begin(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStart) {
+fn begin_attempt(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStart) {
     task.state = StepState::Running;
     task.is_held = true;
     task.attempts = attempt.unwrap_or(task.attempts);
@@ -278,7 +278,7 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     (task.doing, task.group, task.using) = (None, None, None);
 }
 
-fn retain(
+fn note_retained_worktree(
     task: &mut TaskRun,
     why: &Option<String>,
     branch: &Option<String>,
@@ -311,7 +311,7 @@ fn describe_place(worktree: &Option<String>, branch: &Option<String>) -> Option<
     }
 }
 
-fn end(task: &mut TaskRun, state: StepState, at: &str, reason: &Option<String>) {
+fn end_attempt(task: &mut TaskRun, state: StepState, at: &str, reason: &Option<String>) {
     task.is_held = false;
     task.ended_at = Some(at.to_string());
     task.state = state;

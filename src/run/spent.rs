@@ -19,22 +19,23 @@ impl Spent {
         let costs = [self.cost, more.cost].into_iter().flatten();
         Spent {
             usage: usages.reduce(Usage::plus),
-            cost: costs.reduce(|a, b| dollars(a + b)),
+            cost: costs.reduce(|a, b| round_dollars(a + b)),
         }
     }
 
     pub(crate) fn new_usage(self, total: Usage) -> Usage {
-        self.usage.map_or(total, |before| since(before, total))
+        self.usage
+            .map_or(total, |before| usage_since(before, total))
     }
 
     /// Returns what of a total in US dollars is not in this already, by the same rule.
     pub(crate) fn new_cost(self, total: f64) -> f64 {
         let before = self.cost.filter(|before| *before <= total);
-        dollars(total - before.unwrap_or(0.0))
+        round_dollars(total - before.unwrap_or(0.0))
     }
 }
 
-fn since(before: Usage, total: Usage) -> Usage {
+fn usage_since(before: Usage, total: Usage) -> Usage {
     let is_less = total.input_tokens < before.input_tokens
         || total.output_tokens < before.output_tokens
         || total.total_tokens < before.total_tokens;
@@ -50,7 +51,7 @@ fn since(before: Usage, total: Usage) -> Usage {
 }
 
 /// Rounds an amount to billionths: sums of binary fractions end in noise, and no price is finer.
-pub(crate) fn dollars(amount: f64) -> f64 {
+pub(crate) fn round_dollars(amount: f64) -> f64 {
     let billionths = (amount * 1e9).round();
     match billionths.is_finite() {
         true => billionths / 1e9,
@@ -77,7 +78,7 @@ mod tests {
         };
         assert_eq!(spent(0.1).plus(spent(0.2)), spent(0.3));
         assert_eq!(spent(0.0016).new_cost(0.0024), 0.0008);
-        assert_eq!(dollars(f64::MAX), f64::MAX);
+        assert_eq!(round_dollars(f64::MAX), f64::MAX);
     }
 
     #[test]

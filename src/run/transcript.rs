@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::steers;
+use crate::error::is_control_character;
 
 /// Longest text of a line that is shown, in bytes.
 pub(crate) const TEXT_MAX: usize = 4_096;
@@ -63,7 +63,7 @@ pub(crate) struct Tool {
     pub(crate) duration_ms: Option<u64>,
 }
 
-pub(crate) fn line(ch: Channel, raw: &str) -> Line {
+pub(crate) fn parse_line(ch: Channel, raw: &str) -> Line {
     let told = match ch {
         Channel::Out => serde_json::from_str::<Value>(raw)
             .ok()
@@ -78,7 +78,7 @@ pub(crate) fn line(ch: Channel, raw: &str) -> Line {
     };
     let clean: String = strip_escapes(text)
         .chars()
-        .filter(|c| !steers(*c) || matches!(c, '\n' | '\t'))
+        .filter(|c| !is_control_character(*c) || matches!(c, '\n' | '\t'))
         .collect();
     let end = clean.floor_char_boundary(TEXT_MAX);
     Line {
@@ -96,36 +96,40 @@ pub(crate) fn line(ch: Channel, raw: &str) -> Line {
 }
 
 #[derive(Default)]
-struct Said {
+struct EventText {
     text: String,
     error: bool,
     tool: Option<Tool>,
 }
 
 /// Reads an event of any known agent program; unknown events stay as they are.
-fn read_event(event: &Value) -> Said {
+fn read_event(event: &Value) -> EventText {
     let blocks = event["message"]["content"].as_array();
     if let Some(blocks) = blocks {
-        return blocks.iter().map(block).reduce(both).unwrap_or_default();
+        return blocks
+            .iter()
+            .map(read_block)
+            .reduce(merge)
+            .unwrap_or_default();
     }
     for inner in [&event["item"], &event["part"], &event["data"], event] {
-        let said = block(inner);
+        let said = read_block(inner);
         if !said.text.is_empty() {
             return said;
         }
     }
-    Said::default()
+    EventText::default()
 }
 
-fn both(one: Said, other: Said) -> Said {
-    Said {
+fn merge(one: EventText, other: EventText) -> EventText {
+    EventText {
         text: [one.text, other.text].join("\n").trim().to_string(),
         error: one.error || other.error,
         tool: one.tool.or(other.tool),
     }
 }
 
-fn block(block: &Value) -> Said {
+fn read_block(block: &Value) -> EventText {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     let kind = text("type");
     let name = ["tool_name", "toolName", "tool", "name"]
@@ -159,32 +163,32 @@ fn block(block: &Value) -> Said {
         || text("status") == "error"
         || exit_code.is_some_and(|code| code != 0);
     if !is_tool || is_result {
-        return Said {
+        return EventText {
             text: words.to_string(),
             error,
             tool: None,
         };
     }
-    let subject = subject(block);
+    let subject = find_subject_text(block);
     let name = if name.is_empty() { "run" } else { name };
-    Said {
+    EventText {
         text: format!("{name} {subject}").trim().to_string(),
         error,
         tool: Some(Tool {
             name: name.to_string(),
             summary: subject,
             exit_code,
-            duration_ms: took(block),
+            duration_ms: duration_ms(block),
         }),
     }
 }
 
-fn took(block: &Value) -> Option<u64> {
+fn duration_ms(block: &Value) -> Option<u64> {
     let time = &block["state"]["time"];
     time["end"].as_u64()?.checked_sub(time["start"].as_u64()?)
 }
 
-fn subject(block: &Value) -> String {
+fn find_subject_text(block: &Value) -> String {
     let places = [
         block,
         &block["input"],
@@ -227,7 +231,7 @@ mod tests {
             ),
         ];
         for (raw, expected) in rows {
-            let line = line(Channel::Out, raw);
+            let line = parse_line(Channel::Out, raw);
             assert_eq!(
                 (line.ch, line.text.as_str()),
                 (Channel::Tool, expected),
@@ -246,14 +250,14 @@ mod tests {
             let raw = format!(
                 r#"{{"type":"tool_use","part":{{"type":"tool","state":{{"time":{time}}}}}}}"#
             );
-            let tool = line(Channel::Out, &raw).tool.unwrap();
+            let tool = parse_line(Channel::Out, &raw).tool.unwrap();
             assert_eq!(tool.duration_ms, took, "{raw}");
         }
     }
 
     #[test]
     fn messages_and_failures_are_recognized() {
-        let line1 = line(
+        let line1 = parse_line(
             Channel::Out,
             r#"{"type":"item.completed","item":{"type":"agent_message","text":"half of it"}}"#,
         );
@@ -261,7 +265,7 @@ mod tests {
             (line1.ch, line1.text.as_str(), line1.error),
             (Channel::Out, "half of it", false)
         );
-        let line2 = line(
+        let line2 = parse_line(
             Channel::Out,
             r#"{"type":"user","message":{"content":[{"type":"tool_result","content":"boom","is_error":true}]}}"#,
         );
@@ -270,10 +274,10 @@ mod tests {
 
     #[test]
     fn control_chars_are_removed_and_long_lines_cut() {
-        let line1 = line(Channel::Err, "\u{1b}[31mred\u{202e}\u{1b}[0m");
+        let line1 = parse_line(Channel::Err, "\u{1b}[31mred\u{202e}\u{1b}[0m");
         assert_eq!(line1.text, "red");
         let long = "ä".repeat(TEXT_MAX);
-        let line2 = line(Channel::Out, &long);
+        let line2 = parse_line(Channel::Out, &long);
         assert!(line2.cut && line2.text.len() <= TEXT_MAX && line2.bytes == long.len());
     }
 

@@ -89,7 +89,7 @@ impl RunView {
     }
 
     /// Returns the tasks that agents work on, and epics that failed.
-    pub(super) fn work(&self) -> impl Iterator<Item = &TaskRun> {
+    pub(super) fn list_counted(&self) -> impl Iterator<Item = &TaskRun> {
         self.tasks.iter().filter(|task| task.is_counted())
     }
 }
@@ -133,13 +133,13 @@ impl RunRow {
         let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
         let until = record.completed_at.as_deref().unwrap_or(now);
         RunRow {
-            title: title(&record, track).chars().take(TITLE_MAX).collect(),
+            title: find_title(&record, track).chars().take(TITLE_MAX).collect(),
             steps: (!states.is_empty()).then(|| track.counts()),
             duration_ms: record
                 .execution_time_ms
                 .or_else(|| between_ms(&record.started_at, until))
                 .unwrap_or(0),
-            bar: (!states.is_empty()).then(|| bar(&states)),
+            bar: (!states.is_empty()).then(|| sample_states(&states)),
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
             limit: option("jobs").and_then(Value::as_u64),
@@ -161,7 +161,7 @@ impl RunRow {
 }
 
 /// Returns the subject of a run: the epic or the first task, else its message.
-fn title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
+fn find_title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
     let tasks = track.tasks();
     let is_whole = |task: &&TaskRun| task.planned.is_epic && run.kind == RunKind::Epic;
     let epic = tasks.iter().find(is_whole);
@@ -169,7 +169,7 @@ fn title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
         .map_or(&run.input, |task| &task.planned.title)
 }
 
-fn bar(states: &[StepState]) -> Vec<StepState> {
+fn sample_states(states: &[StepState]) -> Vec<StepState> {
     let n_shown = states.len().min(BAR_MAX);
     let at = |place: usize| states[place * states.len() / n_shown.max(1)];
     (0..n_shown).map(at).collect()

@@ -46,7 +46,7 @@ pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> V
 }
 
 fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> Vec<Variable> {
-    let mut chosen = choose(user, &[WORK, PROXIES], names);
+    let mut chosen = select_variables(user, &[WORK, PROXIES], names);
     chosen.retain_mut(|(name, value)| {
         let name = name.to_str().unwrap_or_default();
         if !has_word(PROXIES, name) || is_named(name, names) {
@@ -62,14 +62,14 @@ fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> V
 
 /// Chooses the variables of programs that answer questions, and those that `names` names.
 pub(crate) fn answer_environment(names: &[String]) -> Vec<Variable> {
-    choose(env::vars_os(), &[ANSWER], &names.iter().collect::<Vec<_>>())
+    select_variables(env::vars_os(), &[ANSWER], &names.iter().collect::<Vec<_>>())
 }
 
 pub(crate) fn variables(names: &[&str]) -> Vec<Variable> {
-    choose(env::vars_os(), names, &[])
+    select_variables(env::vars_os(), names, &[])
 }
 
-fn choose(
+fn select_variables(
     user: impl Iterator<Item = Variable>,
     lists: &[&str],
     names: &[&String],
@@ -128,20 +128,20 @@ pub(crate) fn command(
 ) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(environment);
-    place(&mut command, folder);
+    set_folder(&mut command, folder);
     command
 }
 
 /// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.
 pub(crate) fn build_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    place(&mut command, folder);
+    set_folder(&mut command, folder);
     command
 }
 
 /// Sets the folder of a command and `PWD`, because programs such as make must not see the caller's folder
 /// there.
-fn place(command: &mut Command, folder: &Path) {
+fn set_folder(command: &mut Command, folder: &Path) {
     for name in GIT_LOCAL.split(' ') {
         command.env_remove(name);
     }

@@ -38,8 +38,8 @@ pub(super) struct Descendants {
 impl Descendants {
     /// Marks a command, and sees to it that what it leaves behind comes to cleo. No other command ends the
     /// descendants of one that is kept.
-    pub(super) fn expect(command: &mut Command, is_kept: bool) -> Descendants {
-        adopt();
+    pub(super) fn track(command: &mut Command, is_kept: bool) -> Descendants {
+        adopt_orphans();
         let kept = is_kept.then(choose_kept_part);
         let mark = mark(
             command,
@@ -52,9 +52,9 @@ impl Descendants {
 
     /// Ends the remaining descendants of a command if `ends_marked` is set, orphans that belong to no running
     /// command, and what those leave. The command itself is reaped; `group` is its process group.
-    pub(super) fn end(&self, group: Pid, ends_marked: bool) {
+    pub(super) fn end_all(&self, group: Pid, ends_marked: bool) {
         // Of commands that end at the same time, the last one has to see that no other runs.
-        self.leave();
+        self.untrack();
         // The mark is read once: it comes and goes while a process becomes another program.
         let is_to_end = |child| match mark_of(child) {
             Some(mark) if mark.starts_with(self.mark.as_bytes()) => ends_marked,
@@ -92,14 +92,14 @@ impl Descendants {
         }
     }
 
-    fn leave(&self) {
+    fn untrack(&self) {
         lock(&RUNNING).retain(|(mark, _)| *mark != self.mark);
     }
 }
 
 impl Drop for Descendants {
     fn drop(&mut self) {
-        self.leave();
+        self.untrack();
     }
 }
 
@@ -179,7 +179,7 @@ fn is_group_reaped(group: Pid) -> bool {
 }
 
 #[cfg(target_os = "linux")]
-fn adopt() {
+fn adopt_orphans() {
     // The first process of a container adopts all orphans, also those of others.
     if getpid().as_raw_nonzero().get() > 1 {
         ADOPTING.get_or_init(read_clock_ticks);
@@ -189,7 +189,7 @@ fn adopt() {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn adopt() {}
+fn adopt_orphans() {}
 
 /// Lists the children of the main thread, which adopts orphans; none where the system does not tell.
 fn children() -> impl Iterator<Item = Pid> {

@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// Returns the line that has not ended, if there is one.
-    pub(super) fn rest(&self) -> Option<(&[u8], usize)> {
+    pub(super) fn last_open_line(&self) -> Option<(&[u8], usize)> {
         (!self.line.is_empty()).then_some((self.line.as_slice(), self.beyond))
     }
 }
@@ -88,7 +88,7 @@ mod tests {
                 lines.split(piece, take).unwrap();
             }
             assert_eq!(taken, [(4, 0), (0, 0), (5, 3)]);
-            assert_eq!(lines.rest(), Some((&b"three"[..], 0)));
+            assert_eq!(lines.last_open_line(), Some((&b"three"[..], 0)));
         }
     }
 

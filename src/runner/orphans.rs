@@ -34,7 +34,7 @@ pub(crate) fn start_time(process: u32) -> Option<String> {
 
 /// Ends the remaining agents of a run in a workspace and returns the number of processes. `groups` are the
 /// groups that it started, each with its start time.
-pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
+pub(crate) fn end_agents_of_run(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
     loop {
@@ -163,8 +163,8 @@ mod tests {
                 std::thread::sleep(POLL_INTERVAL);
             }
             let wrong = vec![(other.id(), "another start/1".to_string())];
-            assert_eq!(end(&run, Path::new("/w/y"), &wrong), 0);
-            assert!(end(&run, Path::new("/w"), &wrong) >= 1);
+            assert_eq!(end_agents_of_run(&run, Path::new("/w/y"), &wrong), 0);
+            assert!(end_agents_of_run(&run, Path::new("/w"), &wrong) >= 1);
             assert!(!ours.wait().unwrap().success());
             assert!(other.try_wait().unwrap().is_none());
         }

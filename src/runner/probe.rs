@@ -19,7 +19,12 @@ pub(crate) enum Probed {
     Failed(String),
 }
 
-pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Probed {
+pub(crate) fn probe_program(
+    program: &Path,
+    words: &[&str],
+    path: &OsStr,
+    limit: Duration,
+) -> Probed {
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());
     };
@@ -55,7 +60,7 @@ mod tests {
 
     fn sh(script: &str) -> Probed {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        ask(
+        probe_program(
             Path::new("/bin/sh"),
             &["-c", script],
             &path,

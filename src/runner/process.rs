@@ -58,7 +58,7 @@ pub(crate) struct Captured {
 }
 
 /// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
-/// cleo is interrupted, or the work of this thread ([`signals::until`]), it is ended and an error is returned.
+/// cleo is interrupted, or the work of this thread ([`signals::run_until`]), it is ended and an error is returned.
 pub(crate) fn run(
     words: &[String],
     folder: &Path,
@@ -70,12 +70,12 @@ pub(crate) fn run(
     };
     let mut command = child::command(program, folder, environment);
     command.args(arguments);
-    Ok(follow(command, None, limit, 0, false)?.finished)
+    Ok(run_supervised(command, None, limit, 0, false)?.finished)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
 pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
-    follow(command, None, limit, keep, true)
+    run_supervised(command, None, limit, keep, true)
 }
 
 /// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
@@ -86,11 +86,11 @@ pub(crate) fn run_with_input(
     limit: Duration,
     keep: usize,
 ) -> Result<Captured> {
-    follow(command, Some(input), limit, keep, false)
+    run_supervised(command, Some(input), limit, keep, false)
 }
 
 /// Runs a command. Unless it keeps its daemons, its descendants are killed, also if cleo is killed before.
-fn follow(
+fn run_supervised(
     mut command: Command,
     input: Option<Vec<u8>>,
     limit: Duration,
@@ -155,7 +155,7 @@ struct Watch {
 impl Observer for Watch {
     type Reason = Reason;
 
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
+    fn on_output(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
         self.outputs[stream as usize].take(bytes)
     }
 
@@ -215,7 +215,7 @@ impl Output {
 
     /// Counts the line that has not ended, because the command may be ended within it, and returns the digest.
     fn end(&mut self) -> String {
-        if let Some((line, _)) = self.lines.rest() {
+        if let Some((line, _)) = self.lines.last_open_line() {
             self.last.push(&trim_line(line));
         }
         id::hex(&std::mem::take(&mut self.hash).finalize())
@@ -320,7 +320,7 @@ mod tests {
         let limit = Duration::from_secs(60);
         let words = ["sleep".to_string(), "60".to_string()];
         let run = || run(&words, Path::new("/"), limit, Vec::new());
-        let error = signals::until(|| true, run).unwrap_err();
+        let error = signals::run_until(|| true, run).unwrap_err();
         assert_eq!(error.code, Code::Interrupted);
     }
 

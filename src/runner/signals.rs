@@ -53,7 +53,7 @@ impl Guard {
             handle().map_err(signal_error)?;
             let _ = HANDLED.set(());
         }
-        count(|running| running + 1);
+        change_running(|running| running + 1);
         Ok(Guard(()))
     }
 
@@ -72,7 +72,7 @@ pub(super) fn is_force_requested() -> bool {
 
 /// Runs `work` until `is_over` returns true, which is asked four times a second; then waiting for a command or
 /// server ends as with Ctrl-C.
-pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
+pub(crate) fn run_until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
     let watch = Watch {
         is_over: Box::new(is_over),
         asked: Instant::now(),
@@ -87,7 +87,7 @@ pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnc
 
 /// Runs `work` whose commands end by themselves: they are waited for where cleo was asked to end, and ended where it is
 /// asked by Ctrl-C again.
-pub(crate) fn shield<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn run_shielded<T>(work: impl FnOnce() -> T) -> T {
     let outer = SHIELDED.replace(true);
     let done = work();
     SHIELDED.set(outer);
@@ -130,11 +130,11 @@ pub(crate) fn caught_code() -> Option<Code> {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        count(|running| running.saturating_sub(1));
+        change_running(|running| running.saturating_sub(1));
     }
 }
 
-fn count(change: impl Fn(usize) -> usize) {
+fn change_running(change: impl Fn(usize) -> usize) {
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     *running = change(*running);
     IDLE.store(*running == 0, Ordering::SeqCst);
@@ -187,7 +187,7 @@ pub(crate) fn outlive_size_limit() {
 
 /// Leaves signals to the caller: commands note none and end when [`end`] is called. For a server, which shuts
 /// down gracefully.
-pub(crate) fn leave_to_caller() {
+pub(crate) fn ignore_interrupts() {
     let _ = HANDLED.set(());
 }
 

@@ -31,7 +31,7 @@ pub(super) trait Observer {
     type Reason;
 
     /// Takes what it wrote.
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()>;
+    fn on_output(&mut self, stream: Stream, bytes: &[u8]) -> Result<()>;
 
     /// Returns why it is to be ended now, or after which time to ask again.
     fn check(&mut self) -> ControlFlow<Self::Reason, Duration>;
@@ -51,7 +51,7 @@ impl Program {
         input: Option<Vec<u8>>,
         keeps_daemons: bool,
     ) -> Result<Program> {
-        let descendants = Descendants::expect(command, keeps_daemons);
+        let descendants = Descendants::track(command, keeps_daemons);
         let stdin = input.as_ref().map_or_else(Stdio::null, |_| Stdio::piped());
         command
             .stdin(stdin)
@@ -78,7 +78,7 @@ impl Program {
     /// ended. The program is not reaped, so its number stays its own.
     pub(super) fn supervise<O: Observer>(&mut self, observer: &mut O) -> Result<Option<O::Reason>> {
         let ended = catch_panic(|| {
-            let reason = self.follow(observer)?;
+            let reason = self.observe_until_exit(observer)?;
             match reason {
                 Some(_) => self.end(observer)?,
                 None => self.drain(observer)?,
@@ -94,7 +94,7 @@ impl Program {
         Ok(reason)
     }
 
-    fn follow<O: Observer>(&mut self, observer: &mut O) -> Result<Option<O::Reason>> {
+    fn observe_until_exit<O: Observer>(&mut self, observer: &mut O) -> Result<Option<O::Reason>> {
         loop {
             if self.has_exited() {
                 return Ok(None);
@@ -119,12 +119,12 @@ impl Program {
     }
 
     fn serve<O: Observer>(&mut self, wait: Duration, observer: &mut O) -> Result<()> {
-        let take = &mut |stream, bytes: &[u8]| observer.take(stream, bytes);
+        let take = &mut |stream, bytes: &[u8]| observer.on_output(stream, bytes);
         self.pipes.serve(wait, take)
     }
 
     fn drain<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
-        let take = &mut |stream, bytes: &[u8]| observer.take(stream, bytes);
+        let take = &mut |stream, bytes: &[u8]| observer.on_output(stream, bytes);
         self.pipes.drain(PIPE_DRAIN_TIMEOUT, take)
     }
 
@@ -136,7 +136,7 @@ impl Program {
     /// Ends what it left behind, its daemons only with `ends_marked`. It was reaped before.
     pub(super) fn end_descendants(&self, ends_marked: bool) {
         self.descendants
-            .end(Pid::from_child(&self.child), ends_marked);
+            .end_all(Pid::from_child(&self.child), ends_marked);
     }
 
     /// Returns true if the program has exited, without reaping it: until then its number cannot be reused by

@@ -69,14 +69,14 @@ fn read_leniently(block: &str) -> Result<Fields, Fault> {
         return Err(Fault::new("FRONT_MATTER_NOT_MAPPING", (1, 1), message));
     };
     let fields = fields.into_iter().map(|(name, value)| {
-        let line = block.lines().position(|line| begins(line, &name));
+        let line = block.lines().position(|line| begins_with_key(line, &name));
         let place = (line.map_or(1, |line| line + 1), 1);
         field(name, value, place)
     });
     Ok(Fields(fields.collect()))
 }
 
-fn begins(line: &str, key: &str) -> bool {
+fn begins_with_key(line: &str, key: &str) -> bool {
     let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
     rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
 }

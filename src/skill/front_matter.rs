@@ -44,17 +44,19 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
         return Err(Fault::new("FILE_TOO_LARGE", (1, 1), message));
     }
     let marked = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let rest = marked.strip_prefix(FENCE).ok_or_else(missing)?;
-    match closing_line(rest) {
+    let rest = marked
+        .strip_prefix(FENCE)
+        .ok_or_else(missing_front_matter)?;
+    match split_at_fence(rest) {
         Some(parts) => {
-            let other = || document(rest.split_once(FENCE).unwrap_or(parts));
-            document(parts).or_else(|fault| other().map_err(|_| fault))
+            let other = || parse_document(rest.split_once(FENCE).unwrap_or(parts));
+            parse_document(parts).or_else(|fault| other().map_err(|_| fault))
         }
-        None => document(rest.split_once(FENCE).ok_or_else(report_unclosed)?),
+        None => parse_document(rest.split_once(FENCE).ok_or_else(report_unclosed)?),
     }
 }
 
-pub(super) fn missing() -> Fault {
+pub(super) fn missing_front_matter() -> Fault {
     Fault::new(
         "FRONT_MATTER_MISSING",
         (1, 1),
@@ -70,7 +72,7 @@ pub(super) fn report_unclosed() -> Fault {
     )
 }
 
-fn closing_line(rest: &str) -> Option<(&str, &str)> {
+fn split_at_fence(rest: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in rest.split_inclusive('\n') {
         if start > 0 && line.trim_end() == FENCE {
@@ -81,7 +83,7 @@ fn closing_line(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-fn document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault> {
+fn parse_document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault> {
     if block.len() > FRONT_MATTER_LIMIT {
         let message = format!(
             "The front matter is larger than {} KiB.",

@@ -84,7 +84,7 @@ impl Skill {
             ));
         };
         let body_start = text.len() - document.body.len();
-        let list = |name: &str| split(&document.metadata(name).unwrap_or_default());
+        let list = |name: &str| split_list(&document.metadata(name).unwrap_or_default());
         Ok(Skill {
             name: document.text("name").unwrap_or_else(|| folder.to_string()),
             description,
@@ -128,24 +128,28 @@ pub(crate) fn is_file_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
 }
 
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.trim().to_lowercase().replace('_', "-")
 }
 
 /// Returns whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
 pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
-    let (name, wanted) = (plain(name), plain(wanted));
+    let (name, wanted) = (normalize_name(name), normalize_name(wanted));
     name == wanted || name.strip_prefix("ct-") == Some(wanted.as_str())
 }
 
 /// Finds a skill by its name: as it is written, in any letter case, then without `ct-`. A whole
 /// name counts before the short one of another skill.
 pub(crate) fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
-    let named = |name: String| skills.iter().find(|skill| plain(&skill.name) == name);
+    let named = |name: String| {
+        skills
+            .iter()
+            .find(|skill| normalize_name(&skill.name) == name)
+    };
     let exact = skills.iter().find(|skill| skill.name == wanted);
     exact
-        .or_else(|| named(plain(wanted)))
-        .or_else(|| named(format!("ct-{}", plain(wanted))))
+        .or_else(|| named(normalize_name(wanted)))
+        .or_else(|| named(format!("ct-{}", normalize_name(wanted))))
 }
 
 /// Finds a skill as [`find`] does, or fails with the nearest name.
@@ -163,15 +167,18 @@ pub(crate) fn require<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill
 /// Finds the skill whose name is nearest to `wanted`, ignoring the common prefix `ct-`.
 fn similar<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a str> {
     let mut names = skills.iter().map(|skill| skill.name.as_str());
-    let near = nearest(short(wanted), names.clone().map(short))?;
-    names.find(|name| short(name) == near)
+    let near = nearest(
+        strip_common_prefix(wanted),
+        names.clone().map(strip_common_prefix),
+    )?;
+    names.find(|name| strip_common_prefix(name) == near)
 }
 
-fn short(name: &str) -> &str {
+fn strip_common_prefix(name: &str) -> &str {
     name.strip_prefix("ct-").unwrap_or(name)
 }
 
-fn split(list: &str) -> Vec<String> {
+fn split_list(list: &str) -> Vec<String> {
     list.split(',')
         .map(str::trim)
         .filter(|item| !item.is_empty())

@@ -66,16 +66,16 @@ fn place_of(characters: &[char], at: usize) -> Place {
     let before = &characters[..at.min(characters.len())];
     let line = before.iter().filter(|&&c| c == '\n').count() + 1;
     let column = before.iter().rev().take_while(|&&c| c != '\n').count();
-    in_file(&Marker::new(at, line, column))
+    position_in_file(&Marker::new(at, line, column))
 }
 
-fn in_file(marker: &Marker) -> Place {
+fn position_in_file(marker: &Marker) -> Place {
     let opening = if marker.line() == 1 { OPENING } else { 0 };
     (marker.line(), marker.col() + opening + 1)
 }
 
 fn fault(span: Span, code: &'static str, message: impl Into<String>) -> Fault {
-    Fault::new(code, in_file(&span.start), message)
+    Fault::new(code, position_in_file(&span.start), message)
 }
 
 struct Reader<'a> {
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
                 let line = self.characters[..last].iter().rposition(|c| *c == '\n');
                 place_of(self.characters, line.map_or(0, |end| end + 1))
             }
-            false => in_file(error.marker()),
+            false => position_in_file(error.marker()),
         };
         let known = REFUSALS
             .iter()
@@ -263,9 +263,9 @@ impl<'a> Reader<'a> {
             }
             fields.push(Field {
                 name,
-                place: in_file(&span.start),
+                place: position_in_file(&span.start),
                 value,
-                value_place: in_file(&value_span.start),
+                value_place: position_in_file(&value_span.start),
             });
         }
     }

@@ -50,7 +50,7 @@ pub(crate) fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
 /// If the YAML itself is refused, that fault comes first, and the rules for the keys are applied
 /// to a lenient reading, so that a person can fix all at once.
 pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
-    match block(text).and_then(strict_yaml::read) {
+    match front_matter_text(text).and_then(strict_yaml::read) {
         Ok(fields) => check_fields(directory_name, &fields),
         Err(fault) => {
             let mut faults = vec![fault];
@@ -64,12 +64,14 @@ pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
 
 /// Returns the text between the first two `---`, also within a line: the reference does not
 /// look for line ends.
-fn block(text: &str) -> Result<&str, Fault> {
+fn front_matter_text(text: &str) -> Result<&str, Fault> {
     if text.starts_with('\u{feff}') {
         let message = "The file must not begin with a byte order mark.";
         return Err(Fault::new("FRONT_MATTER_BOM", (1, 1), message));
     }
-    let rest = text.strip_prefix("---").ok_or_else(front_matter::missing)?;
+    let rest = text
+        .strip_prefix("---")
+        .ok_or_else(front_matter::missing_front_matter)?;
     let (block, _) = rest
         .split_once("---")
         .ok_or_else(front_matter::report_unclosed)?;
@@ -94,11 +96,11 @@ fn check_fields(directory_name: &str, fields: &Fields) -> Vec<Fault> {
     let mut faults = check_unknown_fields(fields);
     match fields.find("name") {
         Some(name) => faults.extend(check_name(directory_name, name)),
-        None => faults.push(missing("SKILL_NAME_MISSING", "name")),
+        None => faults.push(missing_key("SKILL_NAME_MISSING", "name")),
     }
     match fields.find("description") {
         Some(description) => faults.extend(check_description(description)),
-        None => faults.push(missing("SKILL_DESCRIPTION_MISSING", "description")),
+        None => faults.push(missing_key("SKILL_DESCRIPTION_MISSING", "description")),
     }
     faults.extend(fields.find("compatibility").and_then(check_compatibility));
     faults.sort_by_key(|fault| (fault.line, fault.column));
@@ -120,23 +122,26 @@ fn check_unknown_fields(Fields(fields): &Fields) -> Vec<Fault> {
     unknown.map(fault).collect()
 }
 
-fn missing(code: &'static str, name: &str) -> Fault {
+fn missing_key(code: &'static str, name: &str) -> Fault {
     Fault::new(code, (1, 1), format!("The key `{name}` is missing."))
 }
 
 fn text_of(field: &Field) -> Result<&str, &'static str> {
     match text_in(field) {
         None => Err("must be text"),
-        Some(text) if strip(text).is_empty() => Err("must not be empty"),
+        Some(text) if strip_white_space(text).is_empty() => Err("must not be empty"),
         Some(text) => Ok(text),
     }
 }
 
 fn check_name(directory_name: &str, field: &Field) -> Vec<Fault> {
     match text_of(field) {
-        Ok(text) => name_faults(directory_name, &strip(text).nfkc().collect::<String>())
-            .map(|(code, message)| fault(field, code, message))
-            .collect(),
+        Ok(text) => name_faults(
+            directory_name,
+            &strip_white_space(text).nfkc().collect::<String>(),
+        )
+        .map(|(code, message)| fault(field, code, message))
+        .collect(),
         Err(problem) => vec![fault(
             field,
             "SKILL_NAME_EMPTY",
@@ -209,7 +214,7 @@ fn too_long(name: &str, text: &str, limit: usize) -> Option<String> {
 }
 
 /// Strips what Python counts as white space: that of Unicode and four ASCII separators.
-fn strip(text: &str) -> &str {
+fn strip_white_space(text: &str) -> &str {
     text.trim_matches(|character: char| {
         character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
     })

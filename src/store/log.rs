@@ -160,7 +160,7 @@ impl Added<'_> {
     }
 }
 
-pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
+pub(super) fn task_change(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
         None => (ADDED, json!(Added::new(after))),
         Some(before) => (CHANGED, Value::Object(difference(before, after))),
@@ -262,14 +262,14 @@ fn difference(before: &Task, after: &Task) -> Map<String, Value> {
     for name in before.keys().chain(after.keys()) {
         let (from, to) = (before.get(name), after.get(name));
         if from != to && name != "updatedAt" {
-            changed.insert(name.clone(), step(from, to));
+            changed.insert(name.clone(), describe_step(from, to));
         }
     }
     changed
 }
 
 /// Tells what became of a value; of a list that only grew, what it grew by.
-fn step(from: Option<&Value>, to: Option<&Value>) -> Value {
+fn describe_step(from: Option<&Value>, to: Option<&Value>) -> Value {
     match (from, to) {
         (Some(Value::Array(from)), Some(Value::Array(to)))
             if !from.is_empty() && to.starts_with(from) =>

@@ -253,9 +253,9 @@ pub(crate) trait Components {
 
     fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>>;
 
-    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>>;
+    fn security_groups_of(&self, client: &str, component: &str) -> Result<Vec<String>>;
 
-    fn answers(&self, client: &str) -> Result<Vec<Answered>>;
+    fn list_answered(&self, client: &str) -> Result<Vec<Answered>>;
 
     fn media(&self, client: &str, library: &str) -> Result<Option<Media>>;
 

@@ -8,7 +8,7 @@ use handlebars::Handlebars;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::error::{shorten, steers};
+use crate::error::{is_control_character, shorten};
 use crate::id::TaskId;
 use crate::markdown::escape_html;
 use crate::task::Status;
@@ -79,7 +79,13 @@ impl From<Status> for Look {
 
 /// Returns the text as it may be shown, at most `max` characters.
 fn clean_text(text: &str, max: usize) -> String {
-    let clean = |c: char| if steers(c) { '\u{fffd}' } else { c };
+    let clean = |c: char| {
+        if is_control_character(c) {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
     let text: String = text.chars().map(clean).collect();
     shorten(&text, max - 1).into_owned()
 }
@@ -146,7 +152,7 @@ pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(4);
     let width = 2 * MARGIN + columns * (BOX_WIDTH + GAP) - GAP;
     let height = 2 * MARGIN + LEGEND + rows.len() * (BOX_HEIGHT + ROW_GAP);
-    let places = places(&rows, shapes.len(), width);
+    let places = position_boxes(&rows, shapes.len(), width);
     let edge = |(from, to, is_part): (usize, usize, bool)| {
         let ((x1, top), (x2, y2)) = (places[from], places[to]);
         let (x1, y1, x2) = (x1 + BOX_WIDTH / 2, top + BOX_HEIGHT, x2 + BOX_WIDTH / 2);
@@ -187,7 +193,7 @@ pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
 }
 
 /// Returns the upper left corner of each box; rows are centered.
-fn places(rows: &[Vec<usize>], n_shapes: usize, width: usize) -> Vec<(usize, usize)> {
+fn position_boxes(rows: &[Vec<usize>], n_shapes: usize, width: usize) -> Vec<(usize, usize)> {
     let mut places = vec![(0, 0); n_shapes];
     for (row, in_row) in rows.iter().enumerate() {
         let left = (width - (in_row.len() * (BOX_WIDTH + GAP) - GAP)) / 2;

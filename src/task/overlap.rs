@@ -46,7 +46,7 @@ fn literal_prefix(text: &str) -> String {
 }
 
 /// Returns a path and the folders above it, up to the root, which is empty.
-fn folders(path: &str) -> impl Iterator<Item = &str> {
+fn path_and_parents(path: &str) -> impl Iterator<Item = &str> {
     successors(Some(path), |path| match memrchr(b'/', path.as_bytes()) {
         Some(end) => Some(&path[..end]),
         None => (!path.is_empty()).then_some(""),
@@ -81,12 +81,15 @@ pub(crate) struct Taken {
 }
 
 impl Occupied {
-    pub(crate) fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
+    pub(crate) fn occupy(&mut self, owner: u32, patterns: Vec<Pattern>) {
         for Pattern { prefix, .. } in patterns {
             let at = self.taken.len();
             let is_new = |folder: &&str| !self.first_below.contains_key(*folder);
             // With a folder all above it are there.
-            let new: Vec<&str> = folders(&prefix).skip(1).take_while(is_new).collect();
+            let new: Vec<&str> = path_and_parents(&prefix)
+                .skip(1)
+                .take_while(is_new)
+                .collect();
             for folder in new {
                 self.first_below.insert(folder.to_string(), at);
             }
@@ -125,7 +128,7 @@ impl Occupied {
     }
 
     fn first_overlap(&self, prefix: &str) -> Option<usize> {
-        let above = folders(prefix).filter_map(|folder| self.first.get(folder));
+        let above = path_and_parents(prefix).filter_map(|folder| self.first.get(folder));
         above.chain(self.first_below.get(prefix)).min().copied()
     }
 }
@@ -162,7 +165,7 @@ mod tests {
         ] {
             for (a, b) in [(a, b), (b, a)] {
                 let mut occupied = Occupied::default();
-                occupied.take(1, read(&[a]));
+                occupied.occupy(1, read(&[a]));
                 assert_eq!(
                     occupied.conflict(&read(&[b])).is_some(),
                     expected,
@@ -175,8 +178,8 @@ mod tests {
     #[test]
     fn first_owner_is_named_with_texts_that_overlap() {
         let mut occupied = Occupied::default();
-        occupied.take(1, read(&["src/auth/**", "docs/auth.md"]));
-        occupied.take(2, read(&["src/web/x.rs"]));
+        occupied.occupy(1, read(&["src/auth/**", "docs/auth.md"]));
+        occupied.occupy(2, read(&["src/web/x.rs"]));
         let found = |count, of: &[&str]| {
             let taken = occupied.conflict_before(count, &read(of));
             taken.map(|taken| (taken.owner, taken.texts))

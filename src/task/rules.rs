@@ -201,7 +201,7 @@ pub(crate) fn check_files(files: &[String]) -> Result<Vec<String>> {
 }
 
 fn check_file(file: &str) -> Result<String> {
-    inside(file).ok_or_else(|| {
+    normalize_inside(file).ok_or_else(|| {
         let message = format!(
             "the file `{file}` may lie outside of the workspace: a task declares paths and globs \
              below its root"
@@ -211,7 +211,7 @@ fn check_file(file: &str) -> Result<String> {
 }
 
 /// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or may do so.
-pub(crate) fn inside(file: &str) -> Option<String> {
+pub(crate) fn normalize_inside(file: &str) -> Option<String> {
     let file = file.trim();
     if file.starts_with('/') {
         return None;
@@ -326,7 +326,7 @@ mod tests {
             ("src/{a,b}/*.rs", "src/{a,b}/*.rs"),
             ("a..b", "a..b"),
         ] {
-            assert_eq!(inside(file).as_deref(), Some(expected), "{file}");
+            assert_eq!(normalize_inside(file).as_deref(), Some(expected), "{file}");
         }
     }
 

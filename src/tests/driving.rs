@@ -62,7 +62,7 @@ impl Stage {
 
     /// Returns what the log has of an output.
     fn read_log(&self, stream: Stream) -> String {
-        log::join(self.read("raw/T1-1.log").as_bytes(), stream)
+        log::join_stream(self.read("raw/T1-1.log").as_bytes(), stream)
     }
 
     fn read(&self, name: &str) -> String {
@@ -340,7 +340,7 @@ fn agent_is_stopped_on_request() {
     let flag = Arc::clone(&stop);
     let is_stopped = move || flag.load(Ordering::Relaxed);
     let play = || drive(&shell("sleep 300"), &stage.job(""), &mut started).unwrap();
-    let ended = signals::until(is_stopped, play);
+    let ended = signals::run_until(is_stopped, play);
     assert_eq!(ended.outcome, Some(Outcome::Cancelled));
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::open;
 use super::world::TestWorkspace;
-use crate::coordinator::{self, Ambience, Listener, Options};
+use crate::coordinator::{self, Listener, Options, RunEnvironment};
 use crate::run::Event;
 use crate::run::RunProjection;
 
@@ -35,7 +35,7 @@ fn is_clean(workspace: &TestWorkspace) {
 struct Removes<'a>(&'a TestWorkspace);
 
 impl Listener for Removes<'_> {
-    fn tell(&mut self, events: &[Event], _: &RunProjection) {
+    fn on_events(&mut self, events: &[Event], _: &RunProjection) {
         let is_second = |event: &&Event| {
             event.kind == "task.started" && event.detail.get("attempt") == Some(&json!(2))
         };
@@ -63,7 +63,12 @@ fn a_try_that_was_told_to_go_on_begins_in_no_other_worktree() {
     .unwrap();
     let surroundings = open(workspace.root()).surroundings;
     let mut removes = Removes(&workspace);
-    let report = coordinator::run(surroundings, options, Ambience::default(), &mut removes);
+    let report = coordinator::run(
+        surroundings,
+        options,
+        RunEnvironment::default(),
+        &mut removes,
+    );
     let report = report.unwrap();
     let task = &report.tasks[0];
     let reason = task.reason.as_deref().unwrap();

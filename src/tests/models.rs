@@ -363,7 +363,7 @@ fn interrupted_cleo_ends_its_model_request() {
 fn dropped_question_closes_its_connection() {
     let server = Server::start(&[Answer::Hang]);
     let model = model(Provider::OpenAiChat, &server.url);
-    let error = signals::until(|| true, || ask(&model).0.unwrap_err());
+    let error = signals::run_until(|| true, || ask(&model).0.unwrap_err());
     assert_eq!(error.code, Code::Interrupted, "{error}");
     server.left.recv_timeout(Duration::from_secs(20)).unwrap();
 }

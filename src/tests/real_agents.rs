@@ -322,7 +322,7 @@ fn is_ended_while_its_model_is_silent(name: &str) {
         });
         let job = agent.job("silence");
         let play = || drive(&agent.runner, &job, &mut |_| {}).unwrap();
-        signals::until(is_stopped, play)
+        signals::run_until(is_stopped, play)
     });
     assert_eq!(ended.outcome, Some(Outcome::Cancelled), "{ended:#?}");
     assert_eq!(ended.exit_code, None);

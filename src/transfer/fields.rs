@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use super::moment;
-use crate::task::rules::{check_word, inside, is_slug};
+use crate::task::rules::{check_word, is_slug, normalize_inside};
 use crate::task::{Note, Task};
 
 /// Fields of a JSON object that are still to be taken.
@@ -54,7 +54,7 @@ impl Fields {
     }
 
     /// Puts a value back among those that are kept.
-    pub(super) fn keep(&mut self, name: &str, value: impl Into<Value>) {
+    pub(super) fn put_back(&mut self, name: &str, value: impl Into<Value>) {
         self.left.insert(name.to_string(), value.into());
     }
 
@@ -78,7 +78,7 @@ impl Fields {
             } else {
                 all.swap_remove(0)
             };
-            self.keep(name, odd);
+            self.put_back(name, odd);
         }
         found
     }
@@ -142,12 +142,12 @@ impl Fields {
 
     /// Takes a list of texts without duplicates; numbers become texts.
     pub(super) fn set(&mut self, name: &str) -> Vec<String> {
-        unique(self.items(name, text_of))
+        remove_duplicates(self.items(name, text_of))
     }
 
     /// Takes the files of a task; paths outside of the workspace stay.
     pub(super) fn files(&mut self, name: &str) -> Vec<String> {
-        unique(self.items(name, |file| inside(&text_of(file)?)))
+        remove_duplicates(self.items(name, |file| normalize_inside(&text_of(file)?)))
     }
 
     /// Takes a time. An invalid one stays, and so do times that mean none: the first moments of year 1 and of 1970.
@@ -174,7 +174,7 @@ impl Fields {
     }
 
     /// Returns the remaining fields, without empty values.
-    pub(super) fn rest(self) -> Map<String, Value> {
+    pub(super) fn into_rest(self) -> Map<String, Value> {
         let left = self.left.into_iter();
         left.filter(|(_, value)| !value.is_null()).collect()
     }
@@ -199,7 +199,7 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
 }
 
 /// Removes duplicates and empty texts.
-pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
+pub(super) fn remove_duplicates(lines: Vec<String>) -> Vec<String> {
     let kept = lines.into_iter().filter(|line| !line.is_empty());
     kept.collect::<IndexSet<String, RandomState>>()
         .into_iter()
@@ -207,7 +207,7 @@ pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
 }
 
 /// Makes a note; an empty text makes none.
-pub(super) fn note(at: &str, by: &str, text: impl Into<String>) -> Option<Note> {
+pub(super) fn make_note(at: &str, by: &str, text: impl Into<String>) -> Option<Note> {
     let text = text.into();
     (!text.trim().is_empty()).then(|| Note {
         at: at.to_string(),

@@ -47,7 +47,7 @@ pub(super) fn read_objects<'a>(
         match parse(object) {
             Ok(None) => {}
             Ok(Some(fields)) => take(reading, line, fields),
-            Err(message) => reading.fault(line, None, message),
+            Err(message) => reading.add_fault(line, None, message),
         }
     }
 }
@@ -88,7 +88,7 @@ pub(super) fn parse_document<'a, T: serde::Deserialize<'a>>(
 ) -> Option<T> {
     let document = serde_json::from_slice(bytes);
     document
-        .map_err(|cause| reading.fault(cause.line(), None, describe(&cause)))
+        .map_err(|cause| reading.add_fault(cause.line(), None, describe(&cause)))
         .ok()
 }
 

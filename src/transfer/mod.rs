@@ -85,7 +85,7 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// Returns a reference that can mean one id only.
-    pub(crate) fn to(id: &str) -> Reference {
+    pub(crate) fn to_id(id: &str) -> Reference {
         Reference {
             given: id.to_string(),
             readings: vec![id.to_string()],
@@ -157,13 +157,13 @@ impl Reading {
     }
 
     /// Returns a line of the file that is read.
-    fn place(&self, line: usize) -> Place {
+    fn line_place(&self, line: usize) -> Place {
         let file = self.file.clone();
         Place { file, line }
     }
 
-    pub(crate) fn fault(&mut self, line: usize, id: Option<&str>, message: impl Into<String>) {
-        let place = self.place(line);
+    pub(crate) fn add_fault(&mut self, line: usize, id: Option<&str>, message: impl Into<String>) {
+        let place = self.line_place(line);
         self.report.faults.add(|| Fault {
             place,
             id: id.map(str::to_string),
@@ -171,8 +171,8 @@ impl Reading {
         });
     }
 
-    pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
+    pub(crate) fn report_left_out(&mut self, id: &str, reason: &str) {
         self.left.insert(id.to_string(), (String::new(), false));
-        self.report.leave_out(id, reason);
+        self.report.add_left_out(id, reason);
     }
 }

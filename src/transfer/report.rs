@@ -179,7 +179,7 @@ impl Report {
         }
     }
 
-    pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
+    pub(crate) fn add_left_out(&mut self, id: &str, reason: &str) {
         self.left_out.add(|| Remark {
             id: id.to_string(),
             reason: reason.to_string(),

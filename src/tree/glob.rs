@@ -38,7 +38,7 @@ impl Globs {
         if patterns.iter().map(String::len).sum::<usize>() > LENGTH_MAX {
             return Err(refused());
         }
-        let patterns: Vec<String> = patterns.iter().filter_map(|text| clean(text)).collect();
+        let patterns: Vec<String> = patterns.iter().filter_map(|text| normalize(text)).collect();
         let mut set = GlobSet::builder();
         for pattern in &patterns {
             // Globset reads groups by recursion, one within another.
@@ -67,7 +67,7 @@ impl Globs {
         self.set.as_ref().is_none_or(|set| set.is_match(path))
     }
 
-    pub(super) fn plain(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn without_signs(&self) -> impl Iterator<Item = &str> {
         let patterns = self.patterns.iter().map(String::as_str);
         patterns.filter(|pattern| !pattern.contains(SIGNS))
     }
@@ -76,7 +76,11 @@ impl Globs {
         if self.set.is_none() {
             return vec![PathBuf::new()];
         }
-        let mut folders: Vec<PathBuf> = self.patterns.iter().map(|text| base(text)).collect();
+        let mut folders: Vec<PathBuf> = self
+            .patterns
+            .iter()
+            .map(|text| folders_before_signs(text))
+            .collect();
         folders.sort_unstable();
         folders.dedup_by(|later, earlier| later.starts_with(earlier));
         folders
@@ -84,14 +88,14 @@ impl Globs {
 }
 
 /// Returns the folders of a pattern before its first sign; all of it when it has none.
-fn base(pattern: &str) -> PathBuf {
+fn folders_before_signs(pattern: &str) -> PathBuf {
     match pattern.find(SIGNS) {
         None => PathBuf::from(pattern),
         Some(at) => PathBuf::from(pattern[..at].rsplit_once('/').map_or("", |(base, _)| base)),
     }
 }
 
-fn clean(pattern: &str) -> Option<String> {
+fn normalize(pattern: &str) -> Option<String> {
     let parts: Vec<&str> = pattern
         .split('/')
         .filter(|part| !part.is_empty() && *part != ".")

@@ -81,7 +81,10 @@ pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
 
 /// Finds which of some sets of patterns match the same file, with one such file. Only files
 /// that are there count, and paths that several declare as they are.
-pub(crate) fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
+pub(crate) fn find_overlaps(
+    root: &Path,
+    sets: &[&[String]],
+) -> Result<Vec<(usize, usize, PathBuf)>> {
     let mut found = BTreeMap::new();
     if sets.len() < 2 {
         return Ok(Vec::new());
@@ -89,7 +92,7 @@ pub(crate) fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, us
     // Patterns that cannot be used match nothing.
     let globs: Vec<Option<Globs>> = sets.iter().map(|set| Globs::new(set).ok()).collect();
     let mut paths = collect_files(root, &Globs::everything())?.unwrap_or_default();
-    let plain = globs.iter().flatten().flat_map(Globs::plain);
+    let plain = globs.iter().flatten().flat_map(Globs::without_signs);
     paths.extend(plain.map(PathBuf::from));
     for path in paths {
         let has = |at: &usize| globs[*at].as_ref().is_some_and(|globs| globs.has(&path));
@@ -119,7 +122,7 @@ type Listed = std::result::Result<Vec<PathBuf>, String>;
 fn collect_files(root: &Path, globs: &Globs) -> Result<Listed> {
     let listed = match git::files(root)? {
         // A repository that ignores all of the workspace knows nothing of it.
-        git::Files::Known(paths) if !paths.is_empty() => expand(root, paths),
+        git::Files::Known(paths) if !paths.is_empty() => expand_folders(root, paths),
         git::Files::Known(_) | git::Files::NoRepository => list_files(root, globs),
         git::Files::Unknown(problem) => Err(problem),
     };
@@ -129,8 +132,8 @@ fn collect_files(root: &Path, globs: &Globs) -> Result<Listed> {
     };
     Ok(listed.map(|mut paths| {
         paths.retain(|path| globs.has(path));
-        paths.extend(globs.plain().map(PathBuf::from).filter(is_file));
-        paths.retain(|path| counts(path));
+        paths.extend(globs.without_signs().map(PathBuf::from).filter(is_file));
+        paths.retain(|path| is_counted(path));
         paths.sort_unstable();
         paths.dedup();
         paths
@@ -139,9 +142,9 @@ fn collect_files(root: &Path, globs: &Globs) -> Result<Listed> {
 
 /// Leaves out what is gone, and puts the files of a folder in its place: of a repository within
 /// this one, git only names that.
-fn expand(root: &Path, paths: Vec<PathBuf>) -> Listed {
+fn expand_folders(root: &Path, paths: Vec<PathBuf>) -> Listed {
     let mut files = Vec::with_capacity(paths.len());
-    for path in paths.into_iter().filter(|path| counts(path)) {
+    for path in paths.into_iter().filter(|path| is_counted(path)) {
         match fs::symlink_metadata(root.join(&path)) {
             Ok(kind) if kind.is_dir() => files.extend(list_below(root, &path)?),
             Ok(_) => files.push(path),
@@ -151,7 +154,7 @@ fn expand(root: &Path, paths: Vec<PathBuf>) -> Listed {
     Ok(files)
 }
 
-fn counts(path: &Path) -> bool {
+fn is_counted(path: &Path) -> bool {
     let mut parts = path.components().map(|part| part.as_os_str());
     let is_ours = path
         .components()
@@ -171,7 +174,7 @@ fn hash_files(root: &Path, paths: &[PathBuf]) -> Option<String> {
     for path in paths {
         let full = root.join(path);
         let (kind, content) = match inside.has(&full) {
-            true => content(&full, &mut left)?,
+            true => digest_file_content(&full, &mut left)?,
             false => (b'?', String::new()),
         };
         // Neither a path nor a digest can hold what stands between them.
@@ -214,7 +217,7 @@ impl Inside {
 
 /// Returns the kind of a file and the digest of what is in it. Of a link that is where it leads; of
 /// what cannot be read, nothing. None when it has more bytes than are left.
-fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
+fn digest_file_content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     if let Ok(target) = fs::read_link(path) {
         return Some((b'l', crate::id::digest(target.as_os_str().as_bytes())));
     }
@@ -291,7 +294,7 @@ fn list_below(root: &Path, folder: &Path) -> Listed {
             .map(Path::to_path_buf)
             .unwrap_or_default()
     };
-    let walk = walk.filter_entry(|entry| counts(&relative(entry.path())));
+    let walk = walk.filter_entry(|entry| is_counted(&relative(entry.path())));
     for (visited, entry) in walk.enumerate() {
         if visited >= VISITS_MAX {
             return Err(too_much());

@@ -369,7 +369,7 @@ fn tasks_that_declare_one_file_are_found() {
         set(&["x"]),
     ];
     let sets: Vec<&[String]> = sets.iter().map(Vec::as_slice).collect();
-    let found = overlaps(folder.path(), &sets).unwrap();
+    let found = find_overlaps(folder.path(), &sets).unwrap();
     assert_eq!(
         found,
         [
@@ -385,5 +385,8 @@ fn too_many_bytes_are_said_to_be() {
     let large = File::create(folder.path().join("src/large")).unwrap();
     large.set_len(BYTES_MAX + 1).unwrap();
     let mut left = 10;
-    assert_eq!(content(&folder.path().join("src/large"), &mut left), None);
+    assert_eq!(
+        digest_file_content(&folder.path().join("src/large"), &mut left),
+        None
+    );
 }

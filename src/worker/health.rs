@@ -1,7 +1,7 @@
 //! Checks whether a worker is available: by its health address, or by a handshake request that asks for
 //! nothing.
 
-use super::{Context, Fault, Reach, Request, fetch_answer, perform, prepare, response};
+use super::{Context, Fault, Reach, Request, fetch_answer, perform_call, prepare, response};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::words::closed;
@@ -17,7 +17,7 @@ closed! {
     Handshake = "handshake",
 }
 
-pub(crate) fn how(agent: &Agent) -> How {
+pub(crate) fn check_method(agent: &Agent) -> How {
     match agent.healthcheck {
         Some(_) => How::Healthcheck,
         None => How::Handshake,
@@ -25,7 +25,7 @@ pub(crate) fn how(agent: &Agent) -> How {
 }
 
 /// Checks a worker; the inner result is its fault.
-pub(crate) fn check(
+pub(crate) fn check_worker(
     agent: &Agent,
     request_id: String,
     at: String,
@@ -33,7 +33,7 @@ pub(crate) fn check(
 ) -> Result<std::result::Result<(), Fault>> {
     if let Some(address) = &agent.healthcheck {
         let call = prepare(address, agent, reach);
-        let answered = perform(&call, agent, |status| (200..300).contains(&status))?;
+        let answered = perform_call(&call, agent, |status| (200..300).contains(&status))?;
         return Ok(answered.map(drop));
     }
     let context = Context {

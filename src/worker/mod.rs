@@ -130,7 +130,7 @@ fn fetch_answer(
                 body: serde_json::to_string(request).ok(),
                 ..prepare(endpoint, agent, reach)
             };
-            Ok(perform(&call, agent, |status| status == 200)?.map(String::into_bytes))
+            Ok(perform_call(&call, agent, |status| status == 200)?.map(String::into_bytes))
         }
         (Kind::Cli, _, Some((program, arguments))) => {
             let environment = child::answer_environment(&[]);
@@ -200,7 +200,7 @@ pub(crate) fn read_printed(
 }
 
 /// Performs a call for a worker; the inner result is the body of an answer with a good status, or the fault.
-fn perform(
+fn perform_call(
     call: &Call,
     agent: &Agent,
     is_good: impl Fn(u16) -> bool,

@@ -69,7 +69,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
                 live.show(|screen| head(screen, word("from"), &to, word("reason")));
             }
         }
-        Progress::Piece(piece) => live.piece(&piece),
+        Progress::Piece(piece) => live.show_piece(&piece),
     })?;
     let answer = shown.run.record.output.as_deref().unwrap_or_default();
     live.end_pieces(answer);

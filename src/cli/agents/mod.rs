@@ -10,7 +10,7 @@ use crate::ops::agents::lookup::Listed;
 use crate::ops::agents::metrics::Metrics;
 use crate::ops::agents::{self, AgentId, Cleanup, Import, Lookup, Measuring, Shown};
 use crate::ops::api;
-use crate::ops::trust::{Standing, does};
+use crate::ops::trust::{Standing, describe_worker};
 use crate::ops::workers::{Checked, Checking};
 
 commands! {
@@ -63,7 +63,7 @@ Examples:
             screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
             for agent in &done.agents {
                 screen.say(Tone::Dim, format!("  {}", agent.id));
-                let what = agent.is_worker().then(|| format!("  would {}", does(agent)));
+                let what = agent.is_worker().then(|| format!("  would {}", describe_worker(agent)));
                 screen.line(Tone::Plain, what.unwrap_or_default());
             }
         })
@@ -95,7 +95,7 @@ Examples:
     Trust(AgentId) => {
         face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
             let agent = &done.one.agent.agent;
-            let may = format!("{} may {}", agent.id, does(agent));
+            let may = format!("{} may {}", agent.id, describe_worker(agent));
             screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
         })
     };

@@ -67,7 +67,7 @@ impl Draw {
         };
         let text = picture.svg.as_ref().or(picture.dot.as_ref());
         let text = text.map_or("", String::as_str);
-        face.output.page(face.name, text, &picture, warnings)
+        face.output.show_page(face.name, text, &picture, warnings)
     }
 }
 

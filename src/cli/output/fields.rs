@@ -67,10 +67,10 @@ impl Fields {
         let usual = find_part(result, &self.0);
         for path in &self.0 {
             let own = find_part(result, std::slice::from_ref(path));
-            if own.is_none_or(|(found, _)| found == 0) && !leads(result, path) {
+            if own.is_none_or(|(found, _)| found == 0) && !has_path(result, path) {
                 self.check(&schema(), None)?;
             }
-            let own = own.or(usual).filter(|_| !leads(result, &path[..1]));
+            let own = own.or(usual).filter(|_| !has_path(result, &path[..1]));
             let Some((_, name)) = own else {
                 copy(result, path, &mut picked);
                 continue;
@@ -95,7 +95,7 @@ impl Fields {
 fn find_part<'a>(result: &'a Value, paths: &[Vec<String>]) -> Option<(usize, &'a String)> {
     let ranked = result.as_object()?.iter().filter_map(|(name, part)| {
         let items = part.get(SHOWN).unwrap_or(part);
-        let found = paths.iter().filter(|path| leads(items, path)).count();
+        let found = paths.iter().filter(|path| has_path(items, path)).count();
         let length = items.as_array().map(Vec::len);
         (found > 0 || length == Some(0)).then_some((found, length, name))
     });
@@ -103,11 +103,11 @@ fn find_part<'a>(result: &'a Value, paths: &[Vec<String>]) -> Option<(usize, &'a
 }
 
 /// Returns whether a path is there; inside a list, in one of the items.
-fn leads(from: &Value, path: &[String]) -> bool {
+fn has_path(from: &Value, path: &[String]) -> bool {
     match (from, path.split_first()) {
         (_, None) => true,
-        (Value::Array(items), _) => items.iter().any(|item| leads(item, path)),
-        (from, Some((word, rest))) => from.get(word).is_some_and(|below| leads(below, rest)),
+        (Value::Array(items), _) => items.iter().any(|item| has_path(item, path)),
+        (from, Some((word, rest))) => from.get(word).is_some_and(|below| has_path(below, rest)),
     }
 }
 

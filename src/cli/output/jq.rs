@@ -115,7 +115,7 @@ impl Jq {
             Jq::Path(path) => {
                 let mut lost = Ok(());
                 let done = filter::run(path, json.as_bytes(), |text| {
-                    put(out, text, terminal).map_err(|cause| {
+                    write_text(out, text, terminal).map_err(|cause| {
                         let kind = cause.kind();
                         lost = Err(cause);
                         kind.into()
@@ -139,12 +139,12 @@ impl Process {
             Ok(running) => running,
             Err(fault) => return Ok(Ended::Failed(fault)),
         };
-        match running.filter(json, |text| put(out, text, terminal))? {
+        match running.filter(json, |text| write_text(out, text, terminal))? {
             Some(ended) => {
                 self.running.replace(Some(running));
                 Ok(ended)
             }
-            None => Ok(Ended::Failed(running.cause())),
+            None => Ok(Ended::Failed(running.explain_end())),
         }
     }
 
@@ -174,12 +174,12 @@ impl Process {
         Ok(match receive_frame(&mut running.output)? {
             Some((READY, _)) => Ok(running),
             Some((_, fault)) => Err(String::from_utf8_lossy(&fault).into_owned()),
-            None => Err(running.cause()),
+            None => Err(running.explain_end()),
         })
     }
 }
 
-fn put(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
+fn write_text(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
     if !terminal {
         return out.write_all(text);
     }
@@ -222,18 +222,18 @@ impl Running {
         }
     }
 
-    fn cause(mut self) -> String {
+    fn explain_end(mut self) -> String {
         let mut said = Vec::new();
         if let Some(errors) = self.child.stderr.take() {
             // The process has ended, so its short message is in the pipe.
             let _ = errors.take(4_096).read_to_end(&mut said);
         }
         let status = self.child.wait().unwrap_or_default();
-        why(status, &String::from_utf8_lossy(&said))
+        describe_end(status, &String::from_utf8_lossy(&said))
     }
 }
 
-fn why(status: ExitStatus, said: &str) -> String {
+fn describe_end(status: ExitStatus, said: &str) -> String {
     match status.signal() {
         Some(signal) if signal == Signal::XCPU.as_raw() => {
             format!("it took more than {SECONDS} seconds and was ended")
@@ -311,8 +311,8 @@ impl Bounds {
     /// Limits the memory, in bytes of address space, and the CPU time for each document, in
     /// seconds. Out of memory, the process aborts without a core dump.
     fn begin(seconds: u64, memory: u64) -> Bounds {
-        lower(Resource::Core, 0, &getrlimit(Resource::Core));
-        lower(Resource::As, memory, &getrlimit(Resource::As));
+        lower_limit(Resource::Core, 0, &getrlimit(Resource::Core));
+        lower_limit(Resource::As, memory, &getrlimit(Resource::As));
         Bounds {
             seconds,
             started_with: getrlimit(Resource::Cpu),
@@ -325,11 +325,11 @@ impl Bounds {
         let end = u64::try_from(used)
             .unwrap_or(0)
             .saturating_add(self.seconds);
-        lower(Resource::Cpu, end, &self.started_with);
+        lower_limit(Resource::Cpu, end, &self.started_with);
     }
 }
 
-fn lower(what: Resource, limit: u64, started_with: &Rlimit) {
+fn lower_limit(what: Resource, limit: u64, started_with: &Rlimit) {
     let current = started_with.current.map_or(limit, |other| other.min(limit));
     let limit = Rlimit {
         current: Some(current),

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use self::jq::Ended;
 pub(super) use self::notes::Notes;
-use self::notes::eprint_whole;
+use self::notes::write_to_stderr;
 pub(super) use self::stream::Stream;
 use self::view::{View, filter_failed, json};
 use super::arguments::{Color, Format, Globals};
@@ -167,7 +167,7 @@ impl Output {
 
     /// Shows a page or picture that was asked for: as text even in a pipe, which may lead to a pager, unless JSON was
     /// asked for too.
-    pub(super) fn page<T: Serialize>(
+    pub(super) fn show_page<T: Serialize>(
         &self,
         command: &str,
         text: &str,
@@ -186,7 +186,7 @@ impl Output {
     }
 
     pub(super) fn help_page(&self, text: &str) -> ExitCode {
-        self.page("help", text, &Page { text }, &[])
+        self.show_page("help", text, &Page { text }, &[])
     }
 
     pub(super) fn stream(&self) -> Stream<'_> {
@@ -214,12 +214,12 @@ impl Output {
 
     pub(super) fn print_document(&self, json: &str) -> ExitCode {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let written = self.view.document(&mut stdout, json);
+        let written = self.view.write_document(&mut stdout, json);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        self.exit_code(self.judge(ended), None)
+        self.exit_code(self.check_filter(ended), None)
     }
 
-    fn judge(&self, ended: io::Result<Ended>) -> Result<(), Error> {
+    fn check_filter(&self, ended: io::Result<Ended>) -> Result<(), Error> {
         match ended {
             Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
             ended => self.check_written(ended.map(|_| ())),
@@ -232,7 +232,7 @@ impl Output {
             .view
             .write(&mut stdout, envelope, is_success, self.format);
         let ended = written.and_then(|ended| stdout.flush().map(|()| ended));
-        self.judge(ended)
+        self.check_filter(ended)
     }
 
     fn put(&self, text: &str) -> Result<(), Error> {
@@ -256,7 +256,7 @@ impl Output {
 
     /// Writes text to standard error as it is: help, a question, or lines for the machine that runs this process.
     pub(super) fn eprint(&self, text: &str) {
-        eprint_whole(text);
+        write_to_stderr(text);
     }
 
     pub(super) fn notes(&self) -> Notes {

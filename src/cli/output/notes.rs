@@ -40,7 +40,7 @@ impl Notes {
                 .say(Tone::Warn, "warning: ")
                 .line(Tone::Plain, warning);
         }
-        eprint_whole(&screen.finish());
+        write_to_stderr(&screen.finish());
     }
 
     pub(in crate::cli) fn explain(&self, error: &Error) {
@@ -57,14 +57,14 @@ impl Notes {
                 .say(Tone::Dim, format!("  or {}: ", other.action))
                 .line(Tone::Accent, &other.command);
         }
-        eprint_whole(&screen.finish());
+        write_to_stderr(&screen.finish());
     }
 
     pub(in crate::cli) fn line(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut screen = Screen::new(self.color);
             screen.line(tone, text);
-            eprint_whole(&screen.finish());
+            write_to_stderr(&screen.finish());
         }
     }
 
@@ -74,18 +74,18 @@ impl Notes {
         for row in rows {
             screen.cut(row);
         }
-        let above = self.back();
+        let above = self.move_cursor_up();
         self.drawn = rows.len();
-        eprint_whole(&(above + &screen.finish()));
+        write_to_stderr(&(above + &screen.finish()));
     }
 
     pub(in crate::cli) fn erase(&mut self) {
-        let above = self.back();
+        let above = self.move_cursor_up();
         self.drawn = 0;
-        eprint_whole(&above);
+        write_to_stderr(&above);
     }
 
-    fn back(&self) -> String {
+    fn move_cursor_up(&self) -> String {
         match self.drawn {
             0 => String::new(),
             lines => format!("\u{1b}[{lines}A\u{1b}[J"),
@@ -93,7 +93,7 @@ impl Notes {
     }
 }
 
-pub(super) fn eprint_whole(text: &str) {
+pub(super) fn write_to_stderr(text: &str) {
     // A closed standard error cannot be reported.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -46,7 +46,7 @@ impl<'a> Stream<'a> {
     pub(super) fn end(mut self) -> (io::Result<()>, Option<Code>) {
         let broken = self.broken.take();
         let written = broken.map_or_else(|| self.stdout.flush(), Err);
-        (written, self.failed.or(self.view.misfit()))
+        (written, self.failed.or(self.view.find_error()))
     }
 
     /// Returns whether more lines are of use.
@@ -62,8 +62,8 @@ impl<'a> Stream<'a> {
         };
         self.failed = self.failed.or(error.map(|error| error.code));
         let written = self.write(command, result, error);
-        let written = self.view.judge(written);
-        self.note(written);
+        let written = self.view.report_failed_filter(written);
+        self.note_write_error(written);
     }
 
     /// Adds a failed reply that has a result, too.
@@ -75,7 +75,7 @@ impl<'a> Stream<'a> {
     ) {
         self.failed = self.failed.or(Some(error.code));
         let written = self.write(command, Some(result), Some(error));
-        self.note(written.map(|_| ()));
+        self.note_write_error(written.map(|_| ()));
     }
 
     /// Writes an envelope on a line, by one buffer where nothing has to be filtered or escaped.
@@ -99,7 +99,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Keeps the first error of a write.
-    fn note(&mut self, written: io::Result<()>) {
+    fn note_write_error(&mut self, written: io::Result<()>) {
         self.broken = self.broken.take().or(written.err());
         self.is_over |= self.broken.is_some();
     }
@@ -110,7 +110,7 @@ impl<'a> Stream<'a> {
         text(&mut screen);
         let written = self.stdout.write_all(screen.finish().as_bytes());
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written);
+        self.note_write_error(written);
     }
 
     /// Writes a row at once, as text or as JSON without an envelope.
@@ -119,10 +119,10 @@ impl<'a> Stream<'a> {
             return self.show(text);
         }
         let written = self.view.row(&mut self.stdout, row);
-        let written = self.view.judge(written);
+        let written = self.view.report_failed_filter(written);
         let written = written.and_then(|()| self.stdout.flush());
-        self.note(written);
-        self.is_over |= self.view.misfit().is_some();
+        self.note_write_error(written);
+        self.is_over |= self.view.find_error().is_some();
     }
 
     /// Returns whether the reader is still there; known only for pipes.
@@ -157,8 +157,8 @@ impl<'a> Stream<'a> {
             let envelope = json(&Envelope::new(command, Some(result), error, warnings));
             let (out, is_success) = (&mut self.stdout, error.is_none());
             let written = self.view.write(out, &envelope, is_success, Format::Ndjson);
-            let written = self.view.judge(written);
-            self.note(written);
+            let written = self.view.report_failed_filter(written);
+            self.note_write_error(written);
         }
     }
 }

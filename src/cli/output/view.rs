@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::fields::Fields;
 use super::jq::{Ended, Jq};
-use super::notes::eprint_whole;
+use super::notes::write_to_stderr;
 use crate::cli::arguments::{Format, Globals};
 use crate::cli::screen::clean;
 use crate::embedded;
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result, is_control_character};
 use crate::reply::Envelope;
 
 /// The part of a reply that is shown.
@@ -107,9 +107,9 @@ impl View {
         }
         match is_for_terminal {
             true if format == Format::Json => {
-                out.write_all(escape(&lay_out(envelope)).as_bytes())?
+                out.write_all(escape_control_characters(&pretty_print(envelope)).as_bytes())?
             }
-            true => out.write_all(escape(envelope).as_bytes())?,
+            true => out.write_all(escape_control_characters(envelope).as_bytes())?,
             false => out.write_all(envelope.as_bytes())?,
         }
         out.write_all(b"\n")?;
@@ -125,29 +125,29 @@ impl View {
         };
         let json = json.map_err(io::Error::other)?;
         let mut shown = if io::stdout().is_terminal() {
-            escape(&json)
+            escape_control_characters(&json)
         } else {
             json
         };
         shown.push('\n');
-        self.document(out, &shown)
+        self.write_document(out, &shown)
     }
 
     /// Reports a filter that failed on a line; the work continues.
-    pub(super) fn judge(&self, written: io::Result<Ended>) -> io::Result<()> {
+    pub(super) fn report_failed_filter(&self, written: io::Result<Ended>) -> io::Result<()> {
         if let Ended::Failed(message) = written? {
             self.misfit.set(true);
             let Error { code, message, .. } = filter_failed(&message);
-            eprint_whole(&format!("error[{}]: {}\n", code.name(), clean(&message)));
+            write_to_stderr(&format!("error[{}]: {}\n", code.name(), clean(&message)));
         }
         Ok(())
     }
 
-    pub(super) fn misfit(&self) -> Option<Code> {
+    pub(super) fn find_error(&self) -> Option<Code> {
         self.misfit.get().then_some(Code::AnswerLost)
     }
 
-    pub(super) fn document(&self, out: &mut dyn Write, json: &str) -> io::Result<Ended> {
+    pub(super) fn write_document(&self, out: &mut dyn Write, json: &str) -> io::Result<Ended> {
         match &self.jq {
             Some(jq) => jq.write(json, out, io::stdout().is_terminal()),
             None => out.write_all(json.as_bytes()).map(|()| Ended::Whole),
@@ -166,26 +166,26 @@ enum Ordered {
 
 /// Formats JSON with a line for each part. It parses the compact text, because a second serializer
 /// for all replies would take a hundredth of the program.
-fn lay_out(json: &str) -> String {
+fn pretty_print(json: &str) -> String {
     let value = serde_json::from_str::<Ordered>(json);
     let text = value.and_then(|value| serde_json::to_string_pretty(&value));
     text.unwrap_or_else(|_| json.to_string())
 }
 
 pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
-    serde_json::to_string(envelope).unwrap_or_else(unwritten)
+    serde_json::to_string(envelope).unwrap_or_else(unserializable_reply)
 }
 
 /// Only a map with keys that are not text cannot be written, and no reply has one.
-fn unwritten(cause: serde_json::Error) -> String {
+fn unserializable_reply(cause: serde_json::Error) -> String {
     format!("{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}")
 }
 
 /// Escapes characters that JSON allows in a string and that could control a terminal.
-fn escape(json: &str) -> String {
+fn escape_control_characters(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
-        if c != '\n' && steers(c) {
+        if c != '\n' && is_control_character(c) {
             // JSON writes what is beyond U+FFFF as a pair.
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(shown, "\\u{unit:04x}");

@@ -9,7 +9,7 @@ use crate::cli::arguments::Format;
 use crate::cli::live::describe_answer;
 use crate::cli::screen::{Cell, Screen, Tone, count, status};
 use crate::cli::{Face, plan_run};
-use crate::coordinator::{self, Rest};
+use crate::coordinator::{self, ResumeChanges};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::api;
@@ -195,7 +195,7 @@ pub(in crate::cli) struct ResumeArguments {
     run: String,
 
     #[command(flatten)]
-    rest: Rest,
+    rest: ResumeChanges,
 
     #[command(flatten)]
     reporting: Reporting,

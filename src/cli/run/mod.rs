@@ -16,7 +16,7 @@ use self::show::render_order;
 use super::{Face, environment};
 use crate::config::Settings;
 use crate::coordinator::request::RunRequest;
-use crate::coordinator::{self, Ambience, Listener, Options, Report};
+use crate::coordinator::{self, Listener, Options, Report, RunEnvironment};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::trust::Item;
 use crate::ops::work::runs::{self, export};
@@ -74,7 +74,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let options = Options::new(arguments.request, face.settings)?;
     let surroundings = face.surroundings()?;
     if dry_run {
-        let ambience = ambience(face.settings)?;
+        let ambience = read_environment(face.settings)?;
         let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
         return face.reply(&rehearsed, &[], |screen| render_order(screen, &rehearsed));
     }
@@ -93,25 +93,25 @@ pub(super) fn perform(
     face: &mut Face<'_>,
     reporting: &Reporting,
     mut warnings: Vec<String>,
-    carry_out: impl FnOnce(Ambience, &mut dyn Listener) -> Result<Report>,
+    carry_out: impl FnOnce(RunEnvironment, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
     face.output.check_events()?;
     let ready = reporting.check(face);
-    ready.inspect_err(|error| reporting.tell_failure(face, error))?;
-    let ambience = ambience(face.settings)?;
+    ready.inspect_err(|error| reporting.print_failure(face, error))?;
+    let ambience = read_environment(face.settings)?;
     let mut progress = Progress::new(face);
     let report = carry_out(ambience, &mut progress);
-    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
+    let mut report = report.inspect_err(|error| reporting.print_failure(face, error))?;
     let error = report.error.take();
     warnings.append(&mut report.warnings);
-    warnings.extend(reporting.tell(face, &report.run.id));
+    warnings.extend(reporting.write_reports(face, &report.run.id));
     let live = progress.live;
     live.end(&report, error, &warnings, |screen| render(screen, &report))
 }
 
-fn ambience(settings: &Settings) -> Result<Ambience> {
+fn read_environment(settings: &Settings) -> Result<RunEnvironment> {
     let text = |name: &str| env::var(name).ok();
-    Ok(Ambience {
+    Ok(RunEnvironment {
         depth: text("CLEO_DEPTH")
             .and_then(|depth| depth.trim().parse().ok())
             .unwrap_or(0),
@@ -158,11 +158,11 @@ impl Reporting {
         }
     }
 
-    fn tell(&self, face: &Face<'_>, run: &str) -> Vec<String> {
+    fn write_reports(&self, face: &Face<'_>, run: &str) -> Vec<String> {
         if self.ci.is_none() && self.junit.is_none() {
             return Vec::new();
         }
-        let told = self.report(face, run);
+        let told = self.write_all_reports(face, run);
         let faults = told.unwrap_or_else(|error| vec![error]);
         faults
             .iter()
@@ -170,14 +170,14 @@ impl Reporting {
             .collect()
     }
 
-    fn tell_failure(&self, face: &Face<'_>, error: &Error) {
+    fn print_failure(&self, face: &Face<'_>, error: &Error) {
         if self.ci.is_some() {
             let line = github::failure(error.code.name(), &error.display_message());
             face.output.eprint(&line);
         }
     }
 
-    fn report(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
+    fn write_all_reports(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
         let mut context = face.context()?;
         let shown = runs::show(&mut context, run)?;
         let mut faults = Vec::new();
@@ -187,12 +187,12 @@ impl Reporting {
                 summary: path("GITHUB_STEP_SUMMARY"),
                 outputs: path("GITHUB_OUTPUT"),
             };
-            let (lines, more) = export::tell_github(&shown, &places);
+            let (lines, more) = export::write_github_report(&shown, &places);
             face.output.eprint(&lines);
             faults.extend(more);
         }
         if let Some(path) = &self.junit {
-            faults.extend(export::xml(&context.surroundings, &shown, path).err());
+            faults.extend(export::write_junit(&context.surroundings, &shown, path).err());
         }
         Ok(faults)
     }

@@ -97,7 +97,7 @@ impl<'a> Progress<'a> {
         ]
     }
 
-    fn sum(&self, track: &RunProjection) -> Vec<Cell> {
+    fn total_row(&self, track: &RunProjection) -> Vec<Cell> {
         let summary = track.counts();
         let filled = (summary.total - summary.open) * BAR / summary.total.max(1);
         let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
@@ -125,9 +125,9 @@ fn first_open_wave(track: &RunProjection) -> Option<String> {
 }
 
 impl Listener for Progress<'_> {
-    fn tell(&mut self, events: &[Event], track: &RunProjection) {
+    fn on_events(&mut self, events: &[Event], track: &RunProjection) {
         for event in events {
-            self.live.row(&Line::from(event));
+            self.live.show_row(&Line::from(event));
             if !self.is_silent {
                 self.note(event, track);
             }
@@ -152,7 +152,7 @@ impl Listener for Progress<'_> {
             let more = format!("… and {} more", self.since.len() - ROWS);
             rows.push(vec![(Tone::Dim, more)]);
         }
-        rows.push(self.sum(track));
+        rows.push(self.total_row(track));
         self.notes.draw(&rows);
     }
 }

@@ -14,7 +14,7 @@ use crate::id;
 use crate::ops::Surroundings;
 use crate::ops::work::runs;
 use crate::run::report::github::summarize_counts;
-use crate::run::report::{describe_spent, money, time, tokens, violations, why};
+use crate::run::report::{describe_spent, explain_failure, money, time, tokens, violations};
 use crate::run::view::RunView;
 use crate::run::{RunStatus, TaskRun};
 
@@ -188,7 +188,7 @@ fn render_reason(screen: &mut Screen, task: &TaskRun) {
     screen.line(Tone::Plain, "");
     let reason = match (&task.reason, task.outcome) {
         (None, outcome) => outcome.map_or(String::new(), |outcome| outcome.to_string()),
-        (Some(_), _) => why(task),
+        (Some(_), _) => explain_failure(task),
     };
     screen.headline(task.planned.task_id, task.state, reason);
     for violation in violations(task) {

@@ -178,7 +178,7 @@ fn judge_renewal(renewed: &Renewed) -> Option<Error> {
             .ran
             .iter()
             .filter(|ran| ran.outcome == Outcome::Failed);
-        let names: Vec<String> = failed.map(standing::name).collect();
+        let names: Vec<String> = failed.map(standing::describe_ran).collect();
         let exceeded = first.gate.is_some() && renewed.standing.rounds_exceeded();
         let code = match first.gate {
             Some(_) if exceeded => Code::GateRounds,

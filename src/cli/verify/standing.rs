@@ -28,7 +28,7 @@ pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
 pub(super) fn render_renewed(screen: &mut Screen, renewed: &Renewed) {
     for ran in &renewed.ran {
         let word = ["fail", "pass"][usize::from(ran.outcome == Outcome::Passed)];
-        screen.verdict(word, 5, name(ran));
+        screen.verdict(word, 5, describe_ran(ran));
     }
     if renewed.ran.is_empty() {
         screen.line(Tone::Dim, "nothing to run");
@@ -37,7 +37,7 @@ pub(super) fn render_renewed(screen: &mut Screen, renewed: &Renewed) {
     render(screen, &renewed.standing);
 }
 
-pub(super) fn name(ran: &Ran) -> String {
+pub(super) fn describe_ran(ran: &Ran) -> String {
     let what = match (ran.gate, ran.criterion) {
         (Some(gate), _) => gate.to_string(),
         (None, number) => format!("criterion {}", number.unwrap_or_default()),

@@ -76,23 +76,23 @@ impl QueryRun<'_, '_> {
     fn record(&mut self, at: usize, reply: WorkerReply) -> Result<()> {
         let (id, agent) = (self.steps[at].id, self.agents[at]);
         let step = id.to_string();
-        self.recording.note(|notes| {
+        self.recording.commit(|notes| {
             if let Some(fault) = &reply.error {
                 let fields = json!({
                     "stepId": step, "agent": agent.id, "type": fault.kind, "message": fault.message,
                     "requestId": reply.request_id,
                 });
-                return notes.event("error", fields);
+                return notes.add_event("error", fields);
             }
             let text = reply.output.as_ref().map(|output| output.text()).unwrap_or_default();
-            let message = notes.say(Speaker::Agent, &agent.id, &text, Some(&step))?;
+            let message = notes.add_message(Speaker::Agent, &agent.id, &text, Some(&step))?;
             let fields = json!({
                 "agent": agent.id, "stepId": step, "responseMessageId": message, "length": text.len(),
                 "requestId": reply.request_id,
             });
-            notes.event("agentComplete", fields)?;
+            notes.add_event("agentComplete", fields)?;
             notes.record_answer(&agent.id, None, None)?;
-            notes.event("stepCompleted", json!({"stepId": step}))
+            notes.add_event("stepCompleted", json!({"stepId": step}))
         })?;
         self.replies.insert(id, reply);
         Ok(())
@@ -112,10 +112,10 @@ impl<'a> Messages for QueryRun<'a, '_> {
         let agent = self.agents[at];
         let fields = json!({
             "stepId": step.id.to_string(), "agent": agent.id, "intent": step.intent,
-            "input_source": step.source(),
+            "input_source": step.describe_input(),
         });
         self.recording
-            .note(|notes| notes.event("dispatch", fields))?;
+            .commit(|notes| notes.add_event("dispatch", fields))?;
         Ok(Job {
             agent,
             intent: step.intent.clone(),
@@ -161,7 +161,7 @@ impl QueryRun<'_, '_> {
                         "the plan cannot be used, so one worker is asked: {why}"
                     ));
                 }
-                let step = query::fallback(&self.query.query, &self.workers);
+                let step = query::fallback_step(&self.query.query, &self.workers);
                 self.steps = step.into_iter().collect();
                 "fallback"
             }
@@ -169,17 +169,18 @@ impl QueryRun<'_, '_> {
         let steps = self.steps.iter().map(|step| {
             json!({
                 "step_id": step.id, "agent": step.agent, "intent": step.intent,
-                "input_source": step.source(),
+                "input_source": step.describe_input(),
             })
         });
         let steps = Vec::from_iter(steps);
         let fields = json!({"by": by, "steps": steps, "notes": self.warnings});
-        self.recording.note(|notes| notes.event("plan", fields))
+        self.recording
+            .commit(|notes| notes.add_event("plan", fields))
     }
 
     /// Asks the planner; `None` without one. The inner error says why there is no plan.
     fn ask_planner(&self) -> Result<Option<std::result::Result<String, String>>> {
-        let brief = query::brief(&self.query.query, &self.workers);
+        let brief = query::planner_input(&self.query.query, &self.workers);
         let answer = match &self.options.planner {
             Some(program) => program
                 .ask(&brief)

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Refine, Stepped};
+use super::{Refine, StepReport};
 use crate::coordinator::request::PlanRequest;
-use crate::plan::message::aggregate;
+use crate::plan::message::join_results;
 use crate::plan::{Plan, read};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
@@ -15,7 +15,7 @@ pub(crate) struct Course {
     /// The plan of the last pass.
     pub(crate) plan: Plan,
     /// The result of each step in the last pass.
-    pub(crate) steps: Vec<Stepped>,
+    pub(crate) steps: Vec<StepReport>,
     /// How often it was gone over.
     pub(crate) passes: u32,
     /// Whether the goal is reached, by what the last step said.
@@ -30,9 +30,9 @@ pub(crate) struct Course {
 
 impl Course {
     pub(super) fn answer(&self) -> String {
-        let said = |step: &'_ Stepped| Some((step.step.clone(), step.text.clone()?));
+        let said = |step: &'_ StepReport| Some((step.step.clone(), step.text.clone()?));
         let said: Vec<_> = self.steps.iter().filter_map(said).collect();
-        aggregate(
+        join_results(
             said.iter()
                 .map(|(step, text)| (step.as_str(), text.as_str())),
         )
@@ -53,10 +53,10 @@ impl Course {
     }
 }
 
-impl Stepped {
-    pub(super) fn waits(step: &str, before: &[Stepped]) -> Stepped {
+impl StepReport {
+    pub(super) fn for_waiting_step(step: &str, before: &[StepReport]) -> StepReport {
         let before = before.iter().find(|one| one.step == step);
-        Stepped {
+        StepReport {
             step: step.to_string(),
             agent: String::new(),
             status: StepState::Waiting,
@@ -112,7 +112,9 @@ impl Course {
             Some(last) if refine == Some(Refine::LastStep) => last.status = StepState::Waiting,
             _ => {
                 let steps = plan.steps.iter();
-                self.steps = steps.map(|step| Stepped::waits(&step.id, &[])).collect();
+                self.steps = steps
+                    .map(|step| StepReport::for_waiting_step(&step.id, &[]))
+                    .collect();
             }
         }
         self.plan = plan;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::{COORDINATOR, Carried, Course, JOBS, Options, Refine, Stepped, explain, own};
+use super::{
+    COORDINATOR, Course, JOBS, Options, PlanReport, Refine, StepReport, explain, record_plan_owner,
+};
 use crate::agent::Agent;
 use crate::coordinator::messages::{self, Messages};
 use crate::coordinator::scheduler::Event;
@@ -58,9 +60,9 @@ impl<'a, 'r> PlanRun<'a, 'r> {
     }
 
     /// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
-    pub(super) fn finish(mut self) -> Result<Carried> {
+    pub(super) fn finish(mut self) -> Result<PlanReport> {
         let watch = self.recording.watch_for_cancel();
-        let done = match signals::until(watch, || self.pass_until_satisfied()) {
+        let done = match signals::run_until(watch, || self.pass_until_satisfied()) {
             Err(error) if error.code == Code::Interrupted && self.recording.is_cancelled()? => {
                 Err(cancellation_error())
             }
@@ -78,13 +80,13 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             notes.run.answered_by = course.find_source();
             notes.run.output = Some(answer.clone());
             let Err(error) = &done else {
-                let said = notes.say(Speaker::Agent, COORDINATOR, &answer, None);
+                let said = notes.add_message(Speaker::Agent, COORDINATOR, &answer, None);
                 return said.map(|_| ());
             };
             let message = error.display_message().into_owned();
             let fields = json!({"message": message, "code": error.code.name()});
             notes.run.error = Some(message);
-            notes.event("error", fields)
+            notes.add_event("error", fields)
         })?;
         if done.is_ok() && !course.satisfied {
             let passes = match course.passes {
@@ -96,7 +98,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             course.warnings.push(warning);
         }
         let error = done.err();
-        Ok(Carried {
+        Ok(PlanReport {
             error: error.map(|error| explain(error, &course, &recording.run)),
             run: recording.run,
             course,
@@ -118,7 +120,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
                     self.replan(&known.agents)?;
                     self.course.passes += 1;
                     let plan = json!(self.course.plan);
-                    own(self.surroundings, &workspace, &self.recording.run, &plan);
+                    record_plan_owner(self.surroundings, &workspace, &self.recording.run, &plan);
                     self.tell_plan(&known.agents)?;
                 }
             }
@@ -130,10 +132,10 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             }
             self.send()?;
             let (answer, passes) = (self.course.answer(), self.course.passes);
-            self.recording.note(|notes| {
+            self.recording.commit(|notes| {
                 notes.run.output = Some(answer.clone());
                 let fields = json!({"length": answer.len(), "pass": passes});
-                notes.event("aggregate", fields)
+                notes.add_event("aggregate", fields)
             })?;
             self.course.satisfied = self.judge(&answer)?;
             if self.course.satisfied || passes >= self.most() {
@@ -162,14 +164,14 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         course.plan = made.plan;
         let steps = course.plan.steps.iter();
         course.steps = steps
-            .map(|step| Stepped::waits(&step.id, &course.steps))
+            .map(|step| StepReport::for_waiting_step(&step.id, &course.steps))
             .collect();
         Ok(())
     }
 
     fn most(&self) -> u32 {
         let asked_for = self.options.request.max_loops;
-        asked_for.unwrap_or(self.course.plan.loops())
+        asked_for.unwrap_or(self.course.plan.clamped_max_loops())
     }
 
     fn tell_plan(&mut self, agents: &[Agent]) -> Result<()> {
@@ -186,7 +188,8 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             "pass": self.course.passes, "steps": steps, "plan": plan, "maxLoops": self.most(),
             "refine": self.options.request.refine.unwrap_or(Refine::Plan), "previous": self.previous,
         });
-        self.recording.note(|notes| notes.event("plan", fields))
+        self.recording
+            .commit(|notes| notes.add_event("plan", fields))
     }
 
     fn judge(&self, answer: &str) -> Result<bool> {
@@ -212,7 +215,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             if agent.is_worker() {
                 answering.workers.may_call(agent)?;
             } else if !answering.can_answer(agent) {
-                return Err(nobody(step, agent));
+                return Err(no_model_error(step, agent));
             }
         }
         let jobs = self.options.request.jobs.unwrap_or(JOBS);
@@ -230,7 +233,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
                 conversation: Some(&run),
                 ..Question::new(&job.agent, &job.message, &run)
             };
-            signals::until(job.is_cancelled, || answering.ask(&question, &mut |_| {}))
+            signals::run_until(job.is_cancelled, || answering.ask(&question, &mut |_| {}))
         })
     }
 
@@ -246,7 +249,8 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         let fields = json!({
             "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,
         });
-        self.recording.note(|notes| notes.event("error", fields))?;
+        self.recording
+            .commit(|notes| notes.add_event("error", fields))?;
         if again {
             return Ok(Event::Lacking(at, run::Outcome::AgentError, why));
         }
@@ -258,12 +262,12 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         })
     }
 
-    fn keep(&mut self, at: usize, answer: Answer) -> Result<()> {
+    fn record_answer(&mut self, at: usize, answer: Answer) -> Result<()> {
         let (id, agent) = (&self.course.plan.steps[at].id, &self.agents[at].id);
-        self.recording.note(|notes| {
-            let message = notes.say(Speaker::Agent, agent, &answer.text, Some(id))?;
+        self.recording.commit(|notes| {
+            let message = notes.add_message(Speaker::Agent, agent, &answer.text, Some(id))?;
             let length = answer.text.len();
-            notes.event(
+            notes.add_event(
                 "agentComplete",
                 json!({
                     "agent": agent, "stepId": id, "responseMessageId": message, "length": length,
@@ -274,7 +278,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             if answer.model.is_some() {
                 notes.run.model.clone_from(&answer.model);
             }
-            notes.event("stepCompleted", json!({"stepId": id}))
+            notes.add_event("stepCompleted", json!({"stepId": id}))
         })?;
         let step = &mut self.course.steps[at];
         step.status = StepState::Done;
@@ -295,13 +299,13 @@ impl Messages for PlanRun<'_, '_> {
         let (step, agent) = (&self.course.plan.steps[at], &self.agents[at]);
         let told = write_message(step, self.previous.as_deref(), &self.course.steps);
         let refinement = self.previous.is_some();
-        self.recording.note(|notes| {
-            let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
-            notes.event(
+        self.recording.commit(|notes| {
+            let message = notes.add_message(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
+            notes.add_event(
                 "dispatch",
                 json!({"stepId": step.id, "capability": step.agent_or_capability(), "messageId": message}),
             )?;
-            notes.event(
+            notes.add_event(
                 "agentStart",
                 json!({"agent": agent.id, "stepId": step.id, "messageId": message, "refinement": refinement}),
             )
@@ -318,16 +322,18 @@ impl Messages for PlanRun<'_, '_> {
     fn end(&mut self, at: usize, answer: Result<Answer>) -> Result<Event> {
         match answer {
             Ok(answer) if answer.by == AnsweredBy::Offline => {
-                let error = nobody(&self.course.plan.steps[at], &self.agents[at]);
+                let error = no_model_error(&self.course.plan.steps[at], &self.agents[at]);
                 self.fail(at, error)
             }
-            Ok(answer) => self.keep(at, answer).map(|()| Event::Completed(at)),
+            Ok(answer) => self
+                .record_answer(at, answer)
+                .map(|()| Event::Completed(at)),
             Err(error) => self.fail(at, error),
         }
     }
 }
 
-fn write_message(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
+fn write_message(step: &Step, previous: Option<&str>, steps: &[StepReport]) -> String {
     let reply = |need: &String| {
         let done = steps.iter().find(|done| done.step == *need)?;
         Some(Reply {
@@ -353,7 +359,7 @@ fn needs(plan: &Plan) -> Vec<Vec<usize>> {
 }
 
 /// Returns the error of a step that needs a model when none is configured: the offline answer is not a result.
-fn nobody(step: &Step, agent: &Agent) -> Error {
+fn no_model_error(step: &Step, agent: &Agent) -> Error {
     let message = format!(
         "step `{}`: no model is configured that could answer for `{}`, and an offline reply is not a result",
         step.id, agent.id

@@ -36,7 +36,7 @@ impl Scheduler {
         due.map(|(step, _)| *step).collect()
     }
 
-    pub(super) fn begin(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn claim_ready_steps(&mut self, actions: &mut Vec<Action>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
             parked.keys().for_each(|step| self.schedule.requeue(*step));
@@ -54,7 +54,7 @@ impl Scheduler {
                 runner, is_epic, ..
             } = self.steps[step];
             if is_epic {
-                self.prove(step, actions);
+                self.check_or_complete(step, actions);
             } else if !self.is_free(runner)
                 || self.lane(runner).paused.is_some()
                 || !self.has_room()
@@ -75,7 +75,7 @@ impl Scheduler {
     }
 
     /// Has the commands of a step run, if it has any, and then completes it.
-    pub(super) fn prove(&mut self, step: usize, actions: &mut Vec<Action>) {
+    pub(super) fn check_or_complete(&mut self, step: usize, actions: &mut Vec<Action>) {
         match self.steps[step].has_checks {
             true => {
                 self.stages.insert(step, Stage::Checking);
@@ -121,7 +121,7 @@ impl Scheduler {
         self.runners.get(&runner).copied().unwrap_or_default()
     }
 
-    pub(super) fn leave(&mut self, actions: &mut Vec<Action>) {
+    pub(super) fn skip_unreachable(&mut self, actions: &mut Vec<Action>) {
         let awaits = self.parked.values().any(|(_, is_awaited)| *is_awaited);
         let may_come = (self.stirred || awaits) && self.stop.is_none() && self.takes_more();
         if !self.stages.is_empty() || may_come {

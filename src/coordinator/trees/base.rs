@@ -35,7 +35,7 @@ pub(in crate::coordinator) struct Base {
 }
 
 impl Base {
-    fn name(&self) -> String {
+    fn describe(&self) -> String {
         match &self.branch {
             Some(branch) => format!("the branch {branch}"),
             None => format!("the detached HEAD {}", shorten(&self.commit)),
@@ -93,14 +93,14 @@ impl Trees {
             let message = format!(
                 "{} does not hold the commit {commit} any more, on which this run began or which it made: it was \
                  reset or rewritten",
-                base.name(),
+                base.describe(),
             );
             return Err(refuse(message, format!("git log --oneline HEAD..{commit}")));
         }
         if let Some(place) = self.find_other_checkout(&head)? {
             let message = format!(
                 "{} is checked out in {place} too, whose files a merge would leave behind",
-                head.name()
+                head.describe()
             );
             return Err(refuse(message, "git worktree list".to_string()));
         }
@@ -119,9 +119,9 @@ impl Trees {
         };
         let mut message = format!(
             "{} is checked out in {}, and this run began on {}{gone}",
-            head.name(),
+            head.describe(),
             self.top.display(),
-            base.name(),
+            base.describe(),
         );
         if let Some(what) = self.operation_in_progress() {
             message += &format!("; a {what} is in progress there");
@@ -157,7 +157,7 @@ impl Trees {
         Ok(found)
     }
 
-    pub(super) fn target(&self) -> Result<String> {
+    pub(super) fn merge_target(&self) -> Result<String> {
         let Some(base) = &self.base else {
             return Ok("HEAD".to_string());
         };
@@ -201,7 +201,7 @@ impl Trees {
     }
 
     pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
-        let range = format!("{}..refs/heads/{}", self.target()?, tree.branch);
+        let range = format!("{}..refs/heads/{}", self.merge_target()?, tree.branch);
         Ok(self.run(format!("rev-list --count {range}"))? != "0")
     }
 
@@ -226,7 +226,7 @@ impl Trees {
     /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none. The
     /// folder itself is not asked: its `.git` may lead to another repository, or be gone.
     fn detach_from_base(&self, top: &Path) -> Result<bool> {
-        let runs = self.home().join(".cleo/runs");
+        let runs = self.root_in_checkout().join(".cleo/runs");
         let folder = self.folder_of(top)?.filter(|_| top.starts_with(runs));
         let Some(name) = folder.as_deref().and_then(Path::file_name) else {
             return Ok(false);

@@ -65,7 +65,7 @@ impl Baseline {
     }
 
     /// Compares a file in a worktree and in the workspace. A file of the worktree that cannot be read is an error.
-    pub(super) fn compare(&self, tree: &Tree, home: &Path, name: &str) -> Result<Pair> {
+    pub(super) fn compare_file(&self, tree: &Tree, home: &Path, name: &str) -> Result<Pair> {
         let (here, there) = (tree.root.join(name), home.join(name));
         let now = digest_file(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
         let side = |top: &Path, path, now, files: &BTreeMap<String, String>| Side {
@@ -95,7 +95,7 @@ impl Baseline {
     }
 
     /// Copies a file from one side to the other.
-    pub(super) fn bring(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
+    pub(super) fn copy_file(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
         from.copy(&to.path)?;
         if let Some(now) = &from.now {
             for files in [&mut self.home, &mut self.tree] {
@@ -156,9 +156,9 @@ impl Declared {
 
     /// Returns whether a file is declared. A folder among the files of a task may hold caches too, which are not.
     fn has(&self, path: &str) -> bool {
-        let is_it = |named: &String| plain(named) == path;
+        let is_it = |named: &String| normalize_path(named) == path;
         let is_in = |folder: &String| {
-            let rest = path.strip_prefix(plain(folder));
+            let rest = path.strip_prefix(normalize_path(folder));
             rest.is_some_and(|rest| rest.starts_with('/'))
         };
         let mut all = self.deliverables.iter().chain(&self.files);
@@ -169,10 +169,13 @@ impl Declared {
 impl Trees {
     /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
     pub(super) fn list_ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let home = Workspace::from(self.home());
+        let home = Workspace::from(self.root_in_checkout());
         let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
         let named = declared.deliverables.iter().chain(&declared.files);
-        let named: Vec<&str> = named.map(|text| plain(text)).filter(is_path).collect();
+        let named: Vec<&str> = named
+            .map(|text| normalize_path(text))
+            .filter(is_path)
+            .collect();
         if named.is_empty() {
             return Vec::new();
         }
@@ -192,7 +195,7 @@ impl Trees {
     }
 }
 
-fn plain(text: &str) -> &str {
+fn normalize_path(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("./")
         .unwrap_or(text)

@@ -77,7 +77,7 @@ impl Trees {
         };
         self.make_move(Move {
             run: self.run.clone(),
-            place: self.place_of_git(),
+            place: self.git_mark_path(),
             branch,
             old: old.to_string(),
             new: new.to_string(),
@@ -154,7 +154,7 @@ impl Trees {
                 continue;
             }
             return match noted {
-                Some(step) if self.is_unproven_merge(&step, &head.commit)? => Ok(Base {
+                Some(step) if self.is_waiting_for_proof(&step, &head.commit)? => Ok(Base {
                     commit: step.old,
                     ..head
                 }),
@@ -163,7 +163,7 @@ impl Trees {
         }
     }
 
-    pub(super) fn is_unproven_merge(&self, step: &Move, commit: &str) -> Result<bool> {
+    pub(super) fn is_waiting_for_proof(&self, step: &Move, commit: &str) -> Result<bool> {
         if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
             return Ok(false);
         }
@@ -245,7 +245,7 @@ impl Trees {
                  --ignore-skip-worktree-bits --pathspec-from-file=-"
             );
             let names: Vec<&str> = paths.iter().map(String::as_str).collect();
-            self.run(Words::reading(&restore, &names, "\0"))?;
+            self.run(Words::with_names(&restore, &names, "\0"))?;
         }
         Ok(())
     }

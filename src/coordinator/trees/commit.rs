@@ -71,7 +71,7 @@ impl Trees {
         let own = self.ask(own)?.ok();
         match (own, head) {
             (Some(own), Some(head)) if !self.is_ancestor(&own, &head)? => {
-                let (branch, place) = (quote(&tree.branch), quote(&tree.place()));
+                let (branch, place) = (quote(&tree.branch), quote(&tree.display_path()));
                 let message =
                     format!("what is checked out in {place} leaves commits of {branch} behind");
                 let switch = format!("git -C {place} switch {branch}");
@@ -87,7 +87,7 @@ impl Trees {
     /// if the agent has committed them, so that they never conflict. An ignored path cannot be excluded by
     /// name; nothing new of it is staged.
     fn stage(&self, tree: &Tree, tip: &str) -> Result<()> {
-        self.unmark(tree)?;
+        self.clear_index_flags(tree)?;
         // Files outside of a sparse checkout are work, too.
         let outputs = self.inside.join(OUTPUT_DIR);
         let but = match self.is_ignored(tree, &outputs)? {
@@ -96,7 +96,7 @@ impl Trees {
         };
         let git = self.git_in(&tree.top);
         git.run(Words::with("add --all --sparse -- :(top)", but))?;
-        let fork = self.ask(format!("merge-base {tip} {}", self.target()?))?;
+        let fork = self.ask(format!("merge-base {tip} {}", self.merge_target()?))?;
         let reset = format!("reset --quiet {} --", fork.as_deref().unwrap_or(tip));
         let places = self.list_own_places();
         let places = places.iter().map(|place| pathspec("top,literal", place));
@@ -105,7 +105,7 @@ impl Trees {
 
     /// Makes git check all files, also those that the agent has marked as unchanged. Paths outside a sparse
     /// checkout stay so.
-    fn unmark(&self, tree: &Tree) -> Result<()> {
+    fn clear_index_flags(&self, tree: &Tree) -> Result<()> {
         let git = self.git_in(&tree.top);
         let is_sparse = git.ask("config --type=bool core.sparseCheckout")?;
         let is_sparse = is_sparse.is_ok_and(|said| said == "true");
@@ -121,7 +121,7 @@ impl Trees {
         }
         for (option, names) in [("assume-unchanged", assumed), ("skip-worktree", skipped)] {
             let update = format!("update-index --no-{option} -z --stdin");
-            git.run(Words::reading(&update, &names, "\0"))?;
+            git.run(Words::with_names(&update, &names, "\0"))?;
         }
         Ok(())
     }
@@ -153,8 +153,8 @@ impl Trees {
         let Some(first) = lines.find_map(|line| line.get(3..)) else {
             return Ok(());
         };
-        let message = format!("{first} in {} could not be committed", tree.place());
-        let look = format!("git -C {} status", quote(&tree.place()));
+        let message = format!("{first} in {} could not be committed", tree.display_path());
+        let look = format!("git -C {} status", quote(&tree.display_path()));
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
@@ -361,7 +361,7 @@ fn find_nested(tree: &Tree) -> Result<Vec<walkdir::Result<PathBuf>>> {
         if found.len() > REPOSITORIES_MAX {
             let message = format!(
                 "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
-                tree.place()
+                tree.display_path()
             );
             return Err(Error::new(Code::InputInvalid, message));
         }

@@ -58,7 +58,7 @@ impl Trees {
                 }
             }
         }
-        let place = tree.place();
+        let place = tree.display_path();
         let message = if !names.is_empty() {
             let operation = stopped
                 .first()

@@ -24,7 +24,7 @@ const RULES_MAX: u64 = 64 << 20;
 impl Trees {
     /// Digests the settings that hold in a checkout and in the workspace, and where git has objects of others: such are
     /// lost with their place.
-    pub(super) fn conversion(&self, top: &Path) -> Result<String> {
+    pub(super) fn digest_conversion_settings(&self, top: &Path) -> Result<String> {
         let is_one = |entry: &String| {
             let key = entry.split('\n').next().unwrap_or_default();
             let is_merge_driver = key.starts_with("merge.") && key.ends_with(".driver");
@@ -85,7 +85,7 @@ impl Trees {
 
     fn compare_conversion(&self, top: &Path, base: Option<&Base>, message: &str) -> Result<()> {
         match base.and_then(|base| base.conversion.as_ref()) {
-            Some(expected) if self.conversion(top)? != *expected => {
+            Some(expected) if self.digest_conversion_settings(top)? != *expected => {
                 let look = "git config --show-origin --list";
                 Err(Error::new(Code::InputInvalid, message).fix(look))
             }

@@ -55,7 +55,7 @@ impl Words {
     }
 
     /// Adds names that git reads from its input.
-    pub(super) fn reading(words: &str, names: &[&str], separator: &str) -> Words {
+    pub(super) fn with_names(words: &str, names: &[&str], separator: &str) -> Words {
         Words {
             input: Some(names.join(separator).into_bytes()),
             ..Words::from(words)
@@ -96,7 +96,7 @@ impl Trees {
 
     /// Names a place in the folder of the run that only the git of the run, and what that starts, has in its
     /// environment.
-    pub(super) fn place_of_git(&self) -> PathBuf {
+    pub(super) fn git_mark_path(&self) -> PathBuf {
         self.folder.with_file_name("git")
     }
 }
@@ -164,7 +164,7 @@ impl Git<'_> {
         command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
         // By these it is found and ended when cleo is killed.
         command.env(orphans::RUN, &self.trees.run);
-        command.env(orphans::ROOT, self.trees.place_of_git());
+        command.env(orphans::ROOT, self.trees.git_mark_path());
         for who in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{who}_NAME"), "cleo");
             command.env(format!("GIT_{who}_EMAIL"), "cleo@localhost");

@@ -166,7 +166,7 @@ impl Trees {
         // A merge that an agent made in its own branch is not a merge of the run.
         let list = "log --max-count=1 --merges --first-parent --basic-regexp --format=%H";
         let trailer = format!("--grep=^{}$", self.trailer(task));
-        let target = self.target()?;
+        let target = self.merge_target()?;
         let list = format!("{list} --since={since} {target}");
         let found = self.run(Words::with(&list, [trailer]))?;
         Ok(Some(found).filter(|commit| !commit.is_empty()))

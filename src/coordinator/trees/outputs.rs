@@ -63,7 +63,7 @@ impl Outputs {
             let path = place.strip_prefix(root).unwrap_or(place);
             let plain = path.to_str().filter(|_| !kind.is_symlink());
             let is_file = kind.is_file() || kind.is_symlink();
-            let mark = || mark(path, place);
+            let mark = || describe_content(path, place);
             let is_old = baseline.is_some_and(|baseline| match plain {
                 Some(path) if kind.is_dir() => baseline.has_below(path),
                 Some(path) => baseline.has(root, path),
@@ -137,7 +137,7 @@ fn is_manifest(name: &OsStr) -> bool {
 }
 
 /// Describes a link or a file by its path and content.
-fn mark(path: &Path, place: &Path) -> String {
+fn describe_content(path: &Path, place: &Path) -> String {
     match fs::read_link(place) {
         Ok(target) => format!("{path:?} {target:?}"),
         Err(_) => format!("{path:?} {}", file_digest(place).unwrap_or_default()),
@@ -158,7 +158,7 @@ pub(super) fn refuse_other(place: &Path) -> Error {
 }
 
 /// Refuses an output when something else, such as a link, is in the place of its folder in the workspace.
-pub(super) fn require_way(home: &Path, path: &str) -> Result<()> {
+pub(super) fn require_folders(home: &Path, path: &str) -> Result<()> {
     let top = home.join(OUTPUT_DIR);
     let file = home.join(path);
     let is_in_the_way = |folder: &Path| {
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn output_goes_through_folders_only() {
         let (root, outputs) = world();
-        let way = |path: &str| require_way(root.path(), &format!("{OUTPUT_DIR}/{path}"));
+        let way = |path: &str| require_folders(root.path(), &format!("{OUTPUT_DIR}/{path}"));
         fs::write(outputs.join("file"), "1").unwrap();
         symlink(root.path(), outputs.join("link")).unwrap();
         for (path, is_free) in [

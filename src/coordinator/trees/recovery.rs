@@ -47,7 +47,7 @@ impl Trees {
         let Some(step) = self.read_move() else {
             return Ok(());
         };
-        orphans::end(&step.run, &step.place, &[]);
+        orphans::end_agents_of_run(&step.run, &step.place, &[]);
         self.unlock_checkout(&step)?;
         let has = |id: &str| self.has(&format!("{id}^{{commit}}"));
         if !has(&step.old)? || !has(&step.new)? {
@@ -64,7 +64,7 @@ impl Trees {
             // A revert of an unproven merge is tried again.
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
             Stage::Write if self.is_at(&step, &step.old)? => {
-                let mut held = self.look_at_paths(&step)?;
+                let mut held = self.compare_paths(&step)?;
                 let paths = held.keys().cloned().collect();
                 held.retain(|_, held| matches!(held, Holds::Other));
                 match held.is_empty() {
@@ -99,7 +99,7 @@ impl Trees {
     /// staged of them.
     pub(super) fn undo(&self, step: &Move) -> Result<()> {
         let (mut ours, mut theirs) = (Paths::new(), Paths::new());
-        for (path, held) in self.look_at_paths(step)? {
+        for (path, held) in self.compare_paths(step)? {
             match held {
                 Holds::Written => ours.insert(path),
                 Holds::Old | Holds::Other => theirs.insert(path),
@@ -118,7 +118,7 @@ impl Trees {
 
     /// Looks at what every path of a move holds, byte for byte: what git sees of a file is less where filters drop lines or
     /// where it was told to see no changes.
-    fn look_at_paths(&self, step: &Move) -> Result<BTreeMap<String, Holds>> {
+    fn compare_paths(&self, step: &Move) -> Result<BTreeMap<String, Holds>> {
         let changes = self.list_changes(step)?;
         let modes = self.ask("config --type=bool core.fileMode")?;
         let has_modes = modes.is_ok_and(|said| said != "false");
@@ -148,7 +148,7 @@ impl Trees {
             let holds = match () {
                 () if is_same(old) => Holds::Old,
                 () if is_same(new) => Holds::Written,
-                () => self.compare(step, path, fits(old), fits(new))?,
+                () => self.compare_with_move(step, path, fits(old), fits(new))?,
             };
             held.insert(path.to_string(), holds);
         }
@@ -156,7 +156,7 @@ impl Trees {
     }
 
     /// Compares a file with what the commits of a move check out, or what is there after a kill: the beginning of it.
-    fn compare(
+    fn compare_with_move(
         &self,
         step: &Move,
         path: &str,
@@ -233,7 +233,7 @@ impl Trees {
             .filter(|(name, there)| !there.is_symlink() && is_plain(name));
         let paths: Vec<&String> = files.map(|(name, _)| *name).collect();
         let names: Vec<&str> = paths.iter().map(|name| name.as_str()).collect();
-        let hash = Words::reading("hash-object --no-filters --stdin-paths", &names, "\n");
+        let hash = Words::with_names("hash-object --no-filters --stdin-paths", &names, "\n");
         let hashed = self.ask(hash)?.unwrap_or_default();
         let hashed = hashed.lines().map(str::to_string);
         Ok(paths.into_iter().zip(hashed).collect())
@@ -258,7 +258,7 @@ impl Trees {
     pub(in crate::coordinator) fn roll_back(&self) -> Result<Option<String>> {
         let mut left = None;
         if let Some(step) = self.read_move()
-            && self.is_unproven_merge(&step, &step.new)?
+            && self.is_waiting_for_proof(&step, &step.new)?
         {
             let (merge, branch) = (step.new.clone(), reference(step.branch.as_ref()));
             if self.is_at(&step, &step.new)? {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::baseline::{Baseline, Change, Declared, Pair, change, digests, is_regular};
 use super::copy::digest_file;
-use super::outputs::{Outputs, refuse_other, require_way};
+use super::outputs::{Outputs, refuse_other, require_folders};
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
@@ -17,8 +17,8 @@ use crate::manifest::log::{self, Line};
 use crate::workspace::MANIFEST;
 
 impl Trees {
-    pub(super) fn note(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
-        let home = self.home();
+    pub(super) fn save_baseline(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
+        let home = self.root_in_checkout();
         let checked_out = Outputs::find(&tree.root, None);
         let mut here = checked_out.paths;
         here.extend(self.list_ignored(&tree.root, &declared));
@@ -41,10 +41,10 @@ impl Trees {
     /// Finds what to copy from a worktree: outputs, and deliverables that git ignores. New outputs that
     /// cannot be copied, or too many of them, are an error.
     fn find_outputs(&self, tree: &Tree, baseline: &Baseline) -> Result<Outputs> {
-        let home = self.home();
+        let home = self.root_in_checkout();
         let mut outputs = Outputs::find(&tree.root, Some(baseline)).all()?;
         let mut changed = outputs.changed.iter();
-        changed.try_for_each(|path| require_way(&home, path))?;
+        changed.try_for_each(|path| require_folders(&home, path))?;
         let ignored = self.list_ignored(&tree.root, &baseline.declared);
         outputs.paths.extend(ignored);
         Ok(outputs)
@@ -52,9 +52,9 @@ impl Trees {
 
     /// Compares what a worktree has with the workspace.
     fn compare_outputs(&self, tree: &Tree) -> Result<(Vec<Pair>, Outputs)> {
-        let (home, baseline) = (self.home(), Baseline::load(&tree.baseline));
+        let (home, baseline) = (self.root_in_checkout(), Baseline::load(&tree.baseline));
         let outputs = self.find_outputs(tree, &baseline)?;
-        let compare = |path: &String| baseline.compare(tree, &home, path);
+        let compare = |path: &String| baseline.compare_file(tree, &home, path);
         let pairs: Result<Vec<Pair>> = outputs.paths.iter().map(compare).collect();
         Ok((pairs?, outputs))
     }
@@ -69,13 +69,13 @@ impl Trees {
         if !tree.is_there() {
             return Ok(());
         }
-        let home = self.home();
+        let home = self.root_in_checkout();
         let mut baseline = Baseline::load(&tree.baseline);
         // The check of the worktree reports a file that its agent replaced by something else.
-        if let Ok(Pair { here, there, .. }) = baseline.compare(tree, &home, output) {
+        if let Ok(Pair { here, there, .. }) = baseline.compare_file(tree, &home, output) {
             let is_wanted = here.now.is_none() || change(&there, &here) == Change::New;
             if is_wanted && is_regular(&there.path) {
-                baseline.bring(output, &there, &here)?;
+                baseline.copy_file(output, &there, &here)?;
                 baseline.save(&tree.baseline)?;
             }
         }
@@ -90,12 +90,12 @@ impl Trees {
     /// with new ids. Files that somebody else has changed stay, and the version of the worktree is put aside;
     /// so is a file of the workspace that the agent did not see. Both are added to `aside`, also on failure.
     pub(in crate::coordinator) fn report(&self, tree: &Tree, aside: &mut Vec<Error>) -> Result<()> {
-        let home = self.home();
+        let home = self.root_in_checkout();
         let mut baseline = Baseline::load(&tree.baseline);
         let mut failed = None;
         for path in self.find_outputs(tree, &baseline)?.paths {
-            let pair = baseline.compare(tree, &home, &path);
-            match pair.and_then(|pair| bring(tree, &home, &mut baseline, &pair)) {
+            let pair = baseline.compare_file(tree, &home, &path);
+            match pair.and_then(|pair| copy_to_workspace(tree, &home, &mut baseline, &pair)) {
                 Ok(told) => aside.extend(told),
                 // The others come anyway.
                 Err(error) => failed = failed.or(Some(error)),
@@ -141,19 +141,26 @@ impl Trees {
         other.map_or(Ok(()), |(place, _)| Err(refuse_other(place)))
     }
 
-    pub(super) fn home(&self) -> PathBuf {
+    pub(super) fn root_in_checkout(&self) -> PathBuf {
         self.top.join(&self.inside)
     }
 }
 
 /// Copies a file of a worktree to the workspace, and returns what is to be told of it.
-fn bring(tree: &Tree, home: &Path, baseline: &mut Baseline, pair: &Pair) -> Result<Option<Error>> {
+fn copy_to_workspace(
+    tree: &Tree,
+    home: &Path,
+    baseline: &mut Baseline,
+    pair: &Pair,
+) -> Result<Option<Error>> {
     match pair.change() {
-        Change::None if require_way(home, &pair.name).is_ok() => renew(tree, pair).map(|()| None),
+        Change::None if require_folders(home, &pair.name).is_ok() => {
+            update_file_time(tree, pair).map(|()| None)
+        }
         Change::None => Ok(None),
         Change::New => {
             let replaced = keep_replaced(tree, pair)?;
-            baseline.bring(&pair.name, &pair.here, &pair.there)?;
+            baseline.copy_file(&pair.name, &pair.here, &pair.there)?;
             Ok(replaced)
         }
         Change::Conflict => put_aside(tree, pair).map(Some),
@@ -194,7 +201,7 @@ fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
 
 /// Updates the time of a file that an agent rewrote with the same content, because its time proves the work
 /// of this attempt. Files that were checked out with the worktree do not count.
-fn renew(tree: &Tree, Pair { here, there, .. }: &Pair) -> Result<()> {
+fn update_file_time(tree: &Tree, Pair { here, there, .. }: &Pair) -> Result<()> {
     let written = modified_at(&here.path);
     let is_new = here.before.is_none() || written > modified_at(&tree.baseline);
     let is_same = there.now.is_none() || here.now == there.now;

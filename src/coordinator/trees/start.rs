@@ -55,7 +55,7 @@ impl Trees {
                 refuse(message, "worktree list")
             }
             None => Ok(Base {
-                conversion: Some(trees.conversion(&trees.top)?),
+                conversion: Some(trees.digest_conversion_settings(&trees.top)?),
                 ..head
             }),
         }
@@ -78,9 +78,9 @@ impl Trees {
         let is_partial = trees.succeeds(format!("config --get-regexp {PARTIAL}"))?;
         let options = if is_partial { "" } else { "--no-checkout" };
         let tree = trees.tree(PROBE);
-        let made = trees.make(&tree, &base.commit, options);
+        let made = trees.add_worktree(&tree, &base.commit, options);
         let made = made.and_then(|()| trees.require_same_conversion(&tree, base));
-        let ended = trees.end(&tree);
+        let ended = trees.remove_worktree(&tree);
         made.and(ended).map(drop).map_err(|error| {
             let message = format!("no worktree can be made: {}", error.message);
             Error { message, ..error }
@@ -110,7 +110,7 @@ fn remove_old_probes(workspace: &Workspace, above: &Path) {
         let is_left_behind = || open(&entry.path()).is_ok_and(|lock| lock.try_lock().is_ok());
         if name.starts_with(PROBE_FOLDER) && is_left_behind() {
             if let Ok(trees) = Trees::open(workspace, &entry.path(), &name, None) {
-                let _ = trees.end(&trees.tree(PROBE));
+                let _ = trees.remove_worktree(&trees.tree(PROBE));
             }
             let _ = fs::remove_dir_all(entry.path());
         }

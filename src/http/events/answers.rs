@@ -23,7 +23,7 @@ struct Answer {
 
 impl Answers {
     /// Adds a piece, and returns its offset in UTF-16 units.
-    pub(super) fn take(&mut self, run: &str, piece: &str) -> usize {
+    pub(super) fn append(&mut self, run: &str, piece: &str) -> usize {
         let place = self.0.iter().position(|answer| answer.run == run);
         let place = place.unwrap_or_else(|| self.begin(run));
         let answer = &mut self.0[place];
@@ -50,7 +50,7 @@ impl Answers {
     }
 
     /// Returns the answer so far, or `None` before the first piece and after the end.
-    pub(super) fn so_far(&self, run: &str) -> Option<&str> {
+    pub(super) fn text_so_far(&self, run: &str) -> Option<&str> {
         let answer = self.0.iter().find(|answer| answer.run == run)?;
         Some(&answer.text)
     }
@@ -67,25 +67,25 @@ mod tests {
     #[test]
     fn answer_chunks_have_offsets() {
         let mut answers = Answers::default();
-        assert_eq!(answers.take("a", "The 🐉 "), 0);
-        assert_eq!(answers.take("b", "Other"), 0);
-        assert_eq!(answers.take("a", "flies."), 7);
-        assert_eq!(answers.so_far("a"), Some("The 🐉 flies."));
+        assert_eq!(answers.append("a", "The 🐉 "), 0);
+        assert_eq!(answers.append("b", "Other"), 0);
+        assert_eq!(answers.append("a", "flies."), 7);
+        assert_eq!(answers.text_so_far("a"), Some("The 🐉 flies."));
         answers.forget("a");
-        assert_eq!(answers.so_far("a"), None);
-        assert_eq!(answers.so_far("b"), Some("Other"));
+        assert_eq!(answers.text_so_far("a"), None);
+        assert_eq!(answers.text_so_far("b"), Some("Other"));
     }
 
     #[test]
     fn neither_many_answers_nor_long_one_take_all_memory() {
         let mut answers = Answers::default();
         for run in 0..=ANSWERS_MAX {
-            answers.take(&run.to_string(), "x");
+            answers.append(&run.to_string(), "x");
         }
-        assert_eq!(answers.so_far("0"), None);
+        assert_eq!(answers.text_so_far("0"), None);
         let long = "x".repeat(ANSWER_MAX);
-        assert_eq!(answers.take("1", &long), 1);
-        assert_eq!(answers.take("1", "y"), ANSWER_MAX + 1);
-        assert_eq!(answers.so_far("1"), Some("x"));
+        assert_eq!(answers.append("1", &long), 1);
+        assert_eq!(answers.append("1", "y"), ANSWER_MAX + 1);
+        assert_eq!(answers.text_so_far("1"), Some("x"));
     }
 }

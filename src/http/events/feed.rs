@@ -61,7 +61,7 @@ impl Feed {
         let mut source = Source::open(workspace)?;
         let feed = Arc::new(Feed {
             state: Mutex::new(State {
-                place: source.end()?,
+                place: source.read_end()?,
                 sender: Some(channel(BATCHES_MAX).0),
                 answers: Answers::default(),
                 is_awake: false,
@@ -73,7 +73,7 @@ impl Feed {
         let thread = thread::Builder::new().name("cleo-feed".to_string());
         let tell = move || {
             while let Some(feed) = told.upgrade()
-                && feed.turn(&mut source).is_some()
+                && feed.send_new_events(&mut source).is_some()
             {}
         };
         thread.spawn(tell).map_err(|cause| {
@@ -96,7 +96,7 @@ impl Feed {
     pub(in crate::http) fn piece(&self, user: &str, piece: &executions::Piece<'_>) {
         let at = Clock::System.timestamp();
         let mut state = self.state();
-        let after = state.answers.take(piece.run, piece.piece);
+        let after = state.answers.append(piece.run, piece.piece);
         let data = json!({
             "runId": piece.run, "agent": piece.agent,
             "piece": piece.piece, "after": after, "at": at,
@@ -106,7 +106,7 @@ impl Feed {
     }
 
     pub(in crate::http) fn so_far(&self, run: &str) -> Option<String> {
-        self.state().answers.so_far(run).map(String::from)
+        self.state().answers.text_so_far(run).map(String::from)
     }
 
     pub(in crate::http) fn over(&self, run: &str) {
@@ -165,7 +165,7 @@ impl Feed {
     }
 
     /// Waits for new events and sends them; `None` once the server ends.
-    fn turn(&self, source: &mut Source) -> Option<()> {
+    fn send_new_events(&self, source: &mut Source) -> Option<()> {
         let state = self.state();
         let wait = self.wakes.wait_timeout_while(state, LOOK, |state| {
             !state.is_awake && state.sender.is_some()
@@ -176,22 +176,22 @@ impl Feed {
         let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);
         // A failed read is repeated in the next turn.
-        let frames = new(source, &mut place, is_heard).unwrap_or_else(|_| {
-            source.forget();
+        let frames = read_new_frames(source, &mut place, is_heard).unwrap_or_else(|_| {
+            source.mark_unsent();
             Vec::new()
         });
         let mut state = self.state();
         if is_heard || state.listeners() == 0 {
             state.place = place;
             if !frames.is_empty() {
-                let rest = state.rest(frames.len());
+                let rest = state.pause_after(frames.len());
                 state.send(frames);
                 drop(state);
                 thread::sleep(rest);
             }
         } else {
             // A new listener gets the events that were skipped.
-            source.forget();
+            source.mark_unsent();
             state.is_awake = true;
         }
         Some(())
@@ -202,11 +202,11 @@ impl Feed {
     }
 }
 
-fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Frame>> {
+fn read_new_frames(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Frame>> {
     if !source.has_changed()? {
         return Ok(Vec::new());
     }
-    let end = source.end()?;
+    let end = source.read_end()?;
     if !is_heard {
         *place = end;
         return Ok(Vec::new());
@@ -219,11 +219,11 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
         };
         frames.push(Frame::reset(Some(place)));
     }
-    frames.extend(source.after(place, end)?);
+    frames.extend(source.read_frames_between(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);
     if place.is_before(&end, 0) {
         // There are more events than are read at once.
-        source.forget();
+        source.mark_unsent();
     }
     Ok(frames)
 }
@@ -240,7 +240,7 @@ impl State {
         self.sender.as_ref().map_or(0, Sender::receiver_count)
     }
 
-    fn rest(&self, events: usize) -> Duration {
+    fn pause_after(&self, events: usize) -> Duration {
         match events < AT_ONCE as usize {
             true => (REST.0 + REST.1 * self.listeners() as u32).min(REST_MAX),
             false => Duration::ZERO,

@@ -111,7 +111,7 @@ fn read_wanted(call: &Call) -> Result<(Wants, Since)> {
         ),
     };
     let wants = Wants {
-        only: call.only().map(String::from),
+        only: call.visible_user().map(String::from),
         kinds: wanted.kinds,
     };
     Ok((wants, since))

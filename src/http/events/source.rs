@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::frame::{Frame, Kind, Origin, Place, Wants, belongs};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::http::assigned::hide;
+use crate::http::assigned::hide_in_fields;
 use crate::ops::agents;
 use crate::run::Line;
 use crate::store::sqlite::SqliteStore;
@@ -75,11 +75,11 @@ impl Source {
     }
 
     /// Makes the next check find a change, because events were not sent.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn mark_unsent(&mut self) {
         self.seen = None;
     }
 
-    pub(super) fn end(&mut self) -> Result<Place> {
+    pub(super) fn read_end(&mut self) -> Result<Place> {
         let transaction = self.store.read()?;
         Ok(Place {
             runs: transaction.last_event()?,
@@ -91,7 +91,11 @@ impl Source {
 
     /// Reads the events between two places and advances the place. Events of different sources are
     /// ordered by time.
-    pub(super) fn after(&mut self, place: &mut Place, end: Place) -> Result<Vec<Frame>> {
+    pub(super) fn read_frames_between(
+        &mut self,
+        place: &mut Place,
+        end: Place,
+    ) -> Result<Vec<Frame>> {
         let (from, mut sources) = (*place, Vec::new());
         for origin in Origin::ALL {
             let parts = self.read(origin, from.cursor(origin), end.cursor(origin), AT_ONCE)?;
@@ -122,7 +126,7 @@ impl Source {
             .filter(|origin| wants.contains(origin.kind()))
         {
             let begin = after.cursor(origin);
-            let (cursor, parts) = self.last(origin, begin, end.cursor(origin), only)?;
+            let (cursor, parts) = self.read_latest(origin, begin, end.cursor(origin), only)?;
             is_whole &= cursor <= begin;
             *from.cursor_mut(origin) = cursor;
             sources.push(parts);
@@ -142,7 +146,7 @@ impl Source {
     /// Reads the latest events of one source between two cursors that a listener gets. It searches
     /// backwards within limits, because most events may be those of others. Returns the cursor
     /// after which no event is missing.
-    fn last(
+    fn read_latest(
         &mut self,
         origin: Origin,
         after: u64,
@@ -192,7 +196,7 @@ impl Source {
         let part = |change: Recorded| {
             let whole = serde_json::to_value(&change).unwrap_or_default();
             let mut data = whole.clone();
-            hide(&mut data, &|id: &String| !told.contains(id));
+            hide_in_fields(&mut data, &|id: &String| !told.contains(id));
             let whole = (whole != data).then_some(whole);
             Part {
                 origin: Origin::Tasks,
@@ -212,7 +216,7 @@ impl Source {
         let mut parts = Parts::new();
         for event in transaction.events(None, after, limit)? {
             let look = |id: &str| Ok(transaction.run(id)?.map(|run| run.user));
-            let owner = owner(owners, &event.run, look)?;
+            let owner = find_owner(owners, &event.run, look)?;
             let mut data = json!(Line::from(&event));
             data["at"] = json!(event.at);
             parts.push_back(Part {
@@ -234,7 +238,7 @@ impl Source {
         for (cursor, message) in transaction.messages_after(after, limit)? {
             let id = message.conversation.clone().unwrap_or_default();
             let look = |id: &str| Ok(transaction.conversation(id)?.map(|one| one.user_id));
-            let owner = owner(owners, &id, look)?;
+            let owner = find_owner(owners, &id, look)?;
             let at = message.created_at.clone();
             let data = json!({"conversationId": id, "at": at, "message": message});
             parts.push_back(Part {
@@ -296,7 +300,7 @@ impl Part {
 }
 
 /// Returns the owner. Events without an owner any more go only to listeners to all users.
-fn owner(
+fn find_owner(
     owners: &mut HashMap<String, Option<Arc<str>>>,
     id: &str,
     look: impl FnOnce(&str) -> Result<Option<String>>,

@@ -63,7 +63,7 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
             .append(true)
             .tempfile_in(folder)?;
         let mut moved = Vec::new();
-        let (compacted, length) = sort(&mut file, draft.as_file_mut(), &mut moved, now)?;
+        let (compacted, length) = separate_lines(&mut file, draft.as_file_mut(), &mut moved, now)?;
         let Some(rejected) = rejected.filter(|_| !compacted.rejected.is_empty()) else {
             return Ok(compacted);
         };
@@ -98,7 +98,7 @@ fn append(path: &Path, lines: &[u8]) -> io::Result<()> {
 }
 
 /// Copies the lines that stay to `kept`, and the others to `moved`. Returns how many bytes it read.
-fn sort(
+fn separate_lines(
     file: &mut File,
     kept: &mut File,
     moved: &mut Vec<u8>,
@@ -116,7 +116,7 @@ fn sort(
         }
         length += read as u64;
         let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let verdict = judge(number, text, &mut seen);
+        let verdict = check_line(number, text, &mut seen);
         compacted.kept += verdict.kept.len();
         for line in verdict.kept {
             output.write_all(line.as_deref().unwrap_or(text))?;
@@ -154,13 +154,13 @@ struct Verdict {
     fault: Option<Faulty>,
 }
 
-fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdict {
+fn check_line(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdict {
     let mut verdict = Verdict::default();
     if text.len() > LINE_MAX + 1 {
         verdict.fault = Some(line::too_long(number));
         return verdict;
     }
-    line::items(number, text, &mut |item| match item {
+    line::parse_items(number, text, &mut |item| match item {
         Item::Faulty(faulty) if faulty.code == Code::EntryInvalid && verdict.fault.is_none() => {
             verdict.kept.push(None);
         }

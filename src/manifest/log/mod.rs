@@ -70,16 +70,16 @@ fn scan_lines(
         if !passes(bytes) {
             return;
         }
-        line::items(number, bytes, &mut |item| {
+        line::parse_items(number, bytes, &mut |item| {
             visit(match item {
-                Item::Entry(draft) => first(&mut seen, number, draft),
+                Item::Entry(draft) => report_duplicate(&mut seen, number, draft),
                 Item::Faulty(faulty) => Line::Faulty(faulty),
             });
         });
     })
 }
 
-fn first<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {
+fn report_duplicate<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {
     let id = draft.id().unwrap_or_default();
     match seen.entry(id.to_string()) {
         hash_map::Entry::Occupied(first) => Line::Faulty(duplicate(number, id, *first.get())),
@@ -123,12 +123,19 @@ pub(crate) fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<Strin
         if line::plain_id(bytes).is_some_and(|id| !ids.contains(id)) {
             return;
         }
-        line::items(number, bytes, &mut |item| keep(&mut all, ids, number, item));
+        line::parse_items(number, bytes, &mut |item| {
+            keep_wanted(&mut all, ids, number, item)
+        });
     })?;
     Ok(all)
 }
 
-fn keep(all: &mut HashMap<String, Found>, ids: &HashSet<&str>, number: usize, item: Item<'_>) {
+fn keep_wanted(
+    all: &mut HashMap<String, Found>,
+    ids: &HashSet<&str>,
+    number: usize,
+    item: Item<'_>,
+) {
     let id = match &item {
         Item::Entry(draft) => draft.id(),
         Item::Faulty(faulty) => faulty.id.as_deref(),

@@ -160,7 +160,7 @@ pub(crate) fn collect_taken(path: &Path, date: &str) -> Result<Taken> {
         let Some(bytes) = bytes else { return };
         taken.take(bytes, &date);
         if has_escapes(bytes) {
-            line::items(number, bytes, &mut |item| {
+            line::parse_items(number, bytes, &mut |item| {
                 if let Item::Entry(draft) = item {
                     let names = ["id", "file"].map(|name| draft.text(name).unwrap_or_default());
                     taken.take(names.join("/").as_bytes(), &date);

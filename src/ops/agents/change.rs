@@ -112,7 +112,7 @@ pub(crate) fn remove(
     let workspace = surroundings.workspace()?;
     let agent = write(&workspace, |transaction| {
         let known = load_with(transaction, &workspace)?;
-        if surroundings.only().is_none() && is_damaged(transaction, &known, &id) {
+        if surroundings.visible_user().is_none() && is_damaged(transaction, &known, &id) {
             transaction.remove_agent(&id)?;
             return Ok(Agent::new(&id, Kind::Persistent, &id));
         }
@@ -128,7 +128,7 @@ pub(crate) fn remove(
         false => unassign(surroundings, &id)?,
     };
     // Trust that stays counts only for exactly this agent.
-    let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
+    let _ = Trust::new(surroundings, &workspace).untrust(&Item::worker(&agent));
     Ok(Removed {
         restored: agent.is_builtin,
         one: Registry::load(surroundings)?.show_stored(agent),

@@ -52,7 +52,10 @@ impl Lookup {
         fn accepts<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
-        let mut skills = self.skill.iter().map(|skill| has(&agent.skills, skill));
+        let mut skills = self
+            .skill
+            .iter()
+            .map(|skill| contains_normalized(&agent.skills, skill));
         let contains = |wanted: &String| {
             let wanted = normalize(wanted.trim());
             let texts = [&agent.id, &agent.name, &agent.description];
@@ -62,7 +65,10 @@ impl Lookup {
         accepts(&self.status, &agent.status)
             && accepts(&self.role, &agent.role)
             && accepts(&self.kind, &agent.kind)
-            && self.tag.iter().all(|tag| has(&agent.tags, tag))
+            && self
+                .tag
+                .iter()
+                .all(|tag| contains_normalized(&agent.tags, tag))
             && self.capability.as_ref().is_none_or(|it| agent.offers(it))
             && match self.all || self.skill.is_empty() {
                 true => skills.all(|has| has),
@@ -72,7 +78,7 @@ impl Lookup {
     }
 }
 
-fn has(words: &[String], wanted: &str) -> bool {
+fn contains_normalized(words: &[String], wanted: &str) -> bool {
     let wanted = normalize(wanted.trim());
     words.iter().any(|word| normalize(word.trim()) == wanted)
 }
@@ -115,7 +121,7 @@ pub(crate) fn show(
 /// Refuses to assign a task to an agent that the caller may not see, in the words for an unknown one. A caller who
 /// sees all may name any.
 pub(in crate::ops) fn check_assignable(context: &Context, agent: Option<&str>) -> Result<()> {
-    match context.surroundings.only() {
+    match context.surroundings.visible_user() {
         Some(_) => require_visible(context, agent),
         None => Ok(()),
     }
@@ -124,7 +130,7 @@ pub(in crate::ops) fn check_assignable(context: &Context, agent: Option<&str>) -
 /// Refuses an agent that is unknown, or that the caller does not see.
 pub(in crate::ops) fn require_visible(context: &Context, agent: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
-    let known = load_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    let known = load_in(&context.workspace)?.keep_visible(context.surroundings.visible_user());
     known.require(id).map(drop)
 }
 

@@ -147,8 +147,8 @@ pub(crate) fn metrics(
     wanted: Measuring,
 ) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
-    let user = surroundings.only().or(wanted.user.as_deref());
-    let since = window::begin(surroundings.clock.now());
+    let user = surroundings.visible_user().or(wanted.user.as_deref());
+    let since = window::window_start(surroundings.clock.now());
     let (tallies, seen) = match open_after_recovery(&workspace, &surroundings.clock)? {
         Some(mut store) => {
             let (transaction, from) = (store.read()?, timestamp(since));
@@ -157,7 +157,7 @@ pub(crate) fn metrics(
         }
         None => Default::default(),
     };
-    let known = load_in(&workspace)?.keep_visible(surroundings.only());
+    let known = load_in(&workspace)?.keep_visible(surroundings.visible_user());
     let (window, mut by_agent) = window::measure(since, &seen);
     let mut metrics = measure(&known.agents, &tallies);
     metrics.dashboard.window = window;

@@ -130,19 +130,19 @@ fn no_agent<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Error {
 pub(crate) fn load_known(surroundings: &Surroundings) -> Result<Known> {
     match find_workspace(surroundings)? {
         Some(workspace) => load_in(&workspace),
-        None => Ok(join(Vec::new(), Known::default())),
+        None => Ok(merge_sources(Vec::new(), Known::default())),
     }
 }
 
 /// Loads the agents that the caller sees.
 pub(crate) fn load_seen(surroundings: &Surroundings) -> Result<Known> {
-    Ok(load_known(surroundings)?.keep_visible(surroundings.only()))
+    Ok(load_known(surroundings)?.keep_visible(surroundings.visible_user()))
 }
 
 pub(crate) fn load_in(workspace: &Workspace) -> Result<Known> {
     match workspace.store_if_there()? {
         Some(mut store) => load_with(&*store.read()?, workspace),
-        None => Ok(join(Vec::new(), files::read(workspace))),
+        None => Ok(merge_sources(Vec::new(), files::read(workspace))),
     }
 }
 
@@ -150,7 +150,7 @@ pub(in crate::ops) fn load_with(
     transaction: &dyn Transaction,
     workspace: &Workspace,
 ) -> Result<Known> {
-    let mut known = join(transaction.agents()?, files::read(workspace));
+    let mut known = merge_sources(transaction.agents()?, files::read(workspace));
     let mut uses: HashMap<_, _> = transaction.agent_uses()?.into_iter().collect();
     for agent in &mut known.agents {
         agent.last_used_at = uses.remove(&agent.id).or(agent.last_used_at.take());
@@ -159,7 +159,7 @@ pub(in crate::ops) fn load_with(
 }
 
 /// Puts agents of the store and of files in list order.
-fn join(stored: Vec<Agent>, mut known: Known) -> Known {
+fn merge_sources(stored: Vec<Agent>, mut known: Known) -> Known {
     let (builtin, stored): (Vec<_>, Vec<_>) = stored.into_iter().partition(|it| it.is_builtin);
     let (runtime, registered): (Vec<_>, Vec<_>) = stored.into_iter().partition(|it| it.is_runtime);
     for Agent { id, .. } in &registered {
@@ -204,7 +204,7 @@ struct Registry<'a> {
 
 impl Registry<'_> {
     fn load(surroundings: &Surroundings) -> Result<Registry<'_>> {
-        let user = surroundings.only();
+        let user = surroundings.visible_user();
         let mut registry = Registry {
             surroundings,
             known: Known::default(),
@@ -226,7 +226,7 @@ impl Registry<'_> {
     }
 
     fn count_uses(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        for tally in transaction.tallies(self.surroundings.only())? {
+        for tally in transaction.tallies(self.surroundings.visible_user())? {
             let Some(agent) = tally.agent else { continue };
             let (executions, last) = self.uses.entry(agent).or_default();
             if tally.kind == RunKind::Execution {
@@ -239,7 +239,7 @@ impl Registry<'_> {
 
     fn show(&self, mut agent: Agent) -> One {
         let (executions, last) = self.uses.get(&agent.id).cloned().unzip();
-        if self.surroundings.only().is_some() {
+        if self.surroundings.visible_user().is_some() {
             agent.last_used_at = last;
         }
         let trust = self.trust.as_ref().filter(|_| agent.is_worker());

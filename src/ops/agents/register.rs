@@ -48,13 +48,16 @@ pub(crate) fn register(
 ) -> Result<Registered> {
     let is_runtime = draft.is_runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
     let (one, created) =
-        save(
+        save_agent(
             surroundings,
             notes,
             draft,
             |transaction, known, draft| match is_runtime {
                 true => make_runtime(surroundings, transaction, known, draft),
-                false => Ok((make_persistent(known, draft, surroundings.only())?, true)),
+                false => Ok((
+                    make_persistent(known, draft, surroundings.visible_user())?,
+                    true,
+                )),
             },
         )?;
     Ok(Registered { one, created })
@@ -76,7 +79,7 @@ pub(crate) fn update(
         let message = "nothing was said that is to change";
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let (one, _) = save(surroundings, notes, draft, |_, known, _| {
+    let (one, _) = save_agent(surroundings, notes, draft, |_, known, _| {
         let agent = terms::require(surroundings, known, &id)?;
         let changed = agent.updated_at.as_deref().unwrap_or_default();
         // An empty moment means that it was never changed.
@@ -94,7 +97,7 @@ pub(crate) fn update(
 /// Saves the agent that `find` finds or makes, changed as a draft says; returns it, and whether it is new. A worker that
 /// the user of this machine names is trusted; over HTTP, programs are not, and addresses only if they are public.
 /// A dry run saves nothing.
-fn save(
+fn save_agent(
     surroundings: &Surroundings,
     notes: &mut Notes,
     mut draft: Draft,
@@ -104,7 +107,7 @@ fn save(
     terms::check_command(surroundings, &draft)?;
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
-    let (kinds, keeps) = (draft.connects(), !draft.dry_run);
+    let (kinds, keeps) = (draft.list_connections(), !draft.dry_run);
     let has_address = !kinds.is_empty() || draft.healthcheck.is_some();
     let has_prompt = draft.prompt.is_some();
     notes.warn(draft.warnings());
@@ -168,7 +171,7 @@ fn make_persistent(known: &Known, draft: &Draft, user: Option<&str>) -> Result<A
     let name = draft.name.as_deref().unwrap_or_default();
     let is_long = name.chars().count() > draft::NAME_MAX;
     let Some(other) = find(&id).filter(|_| !is_long) else {
-        return make(draft, &id);
+        return make_agent(draft, &id);
     };
     let free = find_free_id(&id, |id| find(id).is_none());
     let error = |what| Error::new(Code::Exists, format!("{what}; `{free}` is free")).in_field("id");
@@ -190,7 +193,7 @@ fn choose_id(draft: &Draft) -> String {
 }
 
 /// Makes an agent with the id of a persistent one, before its draft is applied.
-fn make(draft: &Draft, id: &str) -> Result<Agent> {
+fn make_agent(draft: &Draft, id: &str) -> Result<Agent> {
     draft::check_id(id).map_err(|error| error.in_field("id"))?;
     if runtime_moment(id).is_some() {
         let message = format!("`{id}` is the id of a runtime agent, which does not stay");
@@ -206,7 +209,7 @@ fn make(draft: &Draft, id: &str) -> Result<Agent> {
 
 /// Makes an agent of a draft in a file.
 pub(super) fn make_from_file(draft: Draft, id: &str) -> Result<Agent> {
-    apply(draft.clone(), make(&draft, id)?)
+    apply(draft.clone(), make_agent(&draft, id)?)
 }
 
 fn apply(draft: Draft, mut agent: Agent) -> Result<Agent> {

@@ -17,15 +17,18 @@ pub(super) fn require<'a>(
     id: &str,
 ) -> Result<&'a Agent> {
     let agent = known.require(id)?;
-    if !agent.is_seen_by(surroundings.only()) {
-        return Err(known.clone().keep_visible(surroundings.only()).no_agent(id));
+    if !agent.is_seen_by(surroundings.visible_user()) {
+        return Err(known
+            .clone()
+            .keep_visible(surroundings.visible_user())
+            .no_agent(id));
     }
     check_own(surroundings, agent)?;
     Ok(agent)
 }
 
 pub(super) fn check_own(surroundings: &Surroundings, agent: &Agent) -> Result<()> {
-    if agent.is_own_of(surroundings.only()) {
+    if agent.is_own_of(surroundings.visible_user()) {
         return Ok(());
     }
     let message = format!(
@@ -93,7 +96,7 @@ const PARTS: &str = "chat clarifier design draft editor router supervisor user";
 /// Refuses an id with a meaning of its own. An agent that has one from earlier is shown, changed and removed like any
 /// other.
 pub(super) fn refuse_reserved(id: &str) -> Result<()> {
-    let Some(meaning) = meaning(id) else {
+    let Some(meaning) = explain_reserved(id) else {
         return Ok(());
     };
     let error = draft::invalid(format!("`{id}` is {meaning}"));
@@ -103,13 +106,13 @@ pub(super) fn refuse_reserved(id: &str) -> Result<()> {
 /// Makes an id of a name, with a number if it is reserved: `Metrics` becomes `metrics-2`.
 pub(super) fn suggest_id(name: &str) -> String {
     let id = draft::suggest_id(name);
-    match meaning(&id) {
+    match explain_reserved(&id) {
         Some(_) => draft::add_number(&id, 2),
         None => id,
     }
 }
 
-fn meaning(id: &str) -> Option<&'static str> {
+fn explain_reserved(id: &str) -> Option<&'static str> {
     match id {
         FINALIZE => Some("what the router answers when it means no agent"),
         id if ENDPOINTS.split(' ').any(|it| it == id) => {

@@ -7,7 +7,7 @@ use super::{AgentId, One, Registry};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
-use crate::ops::trust::{Item, Registrant, Trust, does};
+use crate::ops::trust::{Item, Registrant, Trust, describe_worker};
 use crate::workspace::Workspace;
 
 /// An agent after a change of its trust.
@@ -29,13 +29,13 @@ pub(crate) fn trust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Res
             let error = Error::new(Code::AgentInvalid, message);
             return Err(error.fix(format!("cleo agents show {}", quote(&id))));
         }
-        trust.give(&Item::worker(agent), Registrant::User, &surroundings.clock)
+        trust.trust(&Item::worker(agent), Registrant::User, &surroundings.clock)
     })
 }
 
 pub(crate) fn untrust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Trusting> {
     change_trust(surroundings, &id, |trust, agent| {
-        trust.take(&Item::worker(agent)).map(drop)
+        trust.untrust(&Item::worker(agent)).map(drop)
     })
 }
 
@@ -72,12 +72,12 @@ pub(super) fn trust_registered(
     let why = if is_of_agent || by == Registrant::Http && agent.kind == Kind::Cli {
         format!(
             "`cleo trust` on this machine has to allow it to {}",
-            does(agent)
+            describe_worker(agent)
         )
     } else {
         let trust = Trust::new(surroundings, workspace);
         trust
-            .give(&Item::worker(agent), by, &surroundings.clock)
+            .trust(&Item::worker(agent), by, &surroundings.clock)
             .err()?
             .message
     };

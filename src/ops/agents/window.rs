@@ -57,7 +57,7 @@ pub(crate) struct Hour {
 }
 
 /// Returns the beginning of the window that ends now.
-pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
+pub(super) fn window_start(now: DateTime<Utc>) -> DateTime<Utc> {
     let hour = now.duration_trunc(TimeDelta::hours(1)).unwrap_or(now);
     hour - TimeDelta::hours(HOURS - 1)
 }
@@ -87,7 +87,7 @@ pub(super) fn measure(
     }
     let window = Window {
         since: timestamp(since),
-        all: spread(seen),
+        all: measure_spread(seen),
         hours,
         is_whole: seen.len() < EXECUTIONS_MAX as usize,
     };
@@ -95,7 +95,7 @@ pub(super) fn measure(
     (
         window,
         by_agent
-            .map(|(agent, seen)| (agent, spread(seen)))
+            .map(|(agent, seen)| (agent, measure_spread(seen)))
             .collect(),
     )
 }
@@ -104,7 +104,7 @@ fn has_failed(one: &ExecutionStat) -> bool {
     one.status == RunStatus::Failed || one.answered_by_fallback
 }
 
-fn spread<'a>(seen: impl IntoIterator<Item = &'a ExecutionStat>) -> Spread {
+fn measure_spread<'a>(seen: impl IntoIterator<Item = &'a ExecutionStat>) -> Spread {
     let (mut spread, mut times) = (Spread::default(), Vec::new());
     for one in seen {
         spread.executions += 1;
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn answers_are_measured_and_all_executions_counted_by_hour() {
         let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
-        let since = begin(now);
+        let since = window_start(now);
         assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");
         let one = |at: &str, status, by, time_ms| ExecutionStat {
             agent: Some("a".into()),

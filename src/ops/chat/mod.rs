@@ -65,14 +65,14 @@ struct TurnState<'a> {
 }
 
 /// Answers a message. A model is asked about a message that the grammar does not understand.
-pub(crate) fn turn(
+pub(crate) fn answer_message(
     surroundings: &Surroundings,
     said: &ChatRequest<'_>,
     model: Option<&Model>,
 ) -> Result<Turn> {
-    check(said)?;
+    check_request(said)?;
     let advice = model
-        .map(|model| advise(surroundings, said, model))
+        .map(|model| ask_model(surroundings, said, model))
         .transpose()?
         .flatten();
     let workspace = surroundings.workspace()?;
@@ -93,19 +93,19 @@ pub(crate) fn turn(
             now: timestamp(now),
             expires: timestamp(expires),
         };
-        talk.join()?;
+        talk.restore_from_caller()?;
         let heard = interpret(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
         talk.turn.pending = talk.chat.pending.clone();
         talk.transaction.put_chat(said.conversation, &talk.chat)?;
-        talk.record(&surroundings.actor)?;
+        talk.store_turn(&surroundings.actor)?;
         Ok(talk.turn)
     })
 }
 
 impl TurnState<'_> {
     /// Stores the turn if the conversation was begun explicitly.
-    fn record(&mut self, user: &str) -> Result<()> {
+    fn store_turn(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);
         let fields = json!({
             "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
@@ -121,7 +121,7 @@ impl TurnState<'_> {
     }
 
     /// Adds what the caller stores of the conversation and the store does not have.
-    fn join(&mut self) -> Result<()> {
+    fn restore_from_caller(&mut self) -> Result<()> {
         let client =
             |it: &ClientMessage| Some(Sentence::read(&it.content).client_or(None)?.to_string());
         let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
@@ -159,7 +159,7 @@ impl TurnState<'_> {
             return Err(refuse(format!("{name} is not what {tool} is given")));
         }
         let turn = std::mem::take(&mut self.turn);
-        if let Err(Stop::Error(error)) = self.carry_out(call) {
+        if let Err(Stop::Error(error)) = self.perform(call) {
             return Err(error);
         }
         let asked = std::mem::replace(&mut self.turn, turn);
@@ -175,7 +175,7 @@ impl TurnState<'_> {
 }
 
 /// Refuses a blank message and an invalid name of a conversation.
-fn check(said: &ChatRequest<'_>) -> Result<()> {
+fn check_request(said: &ChatRequest<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "the message is blank"));
     }
@@ -189,7 +189,7 @@ fn check(said: &ChatRequest<'_>) -> Result<()> {
 
 /// Asks a model about a message that the grammar does not understand; no transaction is open meanwhile. An invalid answer
 /// is reported in the reply.
-fn advise(
+fn ask_model(
     surroundings: &Surroundings,
     said: &ChatRequest<'_>,
     model: &Model,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::TurnState;
 use super::tools::{Done, Stop};
-use crate::chat::value::{flatten, label, plain, truncate};
+use crate::chat::value::{find_label, flatten, format_value, truncate};
 use crate::chat::vocabulary::{
     DESIGN, Field, contains_word, find_field, is_about_design, list_offered,
 };
@@ -16,7 +16,7 @@ use crate::error::Result;
 const LEADING_FIELDS: &str = "component_id|componentId|client_id|component_type|type";
 
 impl TurnState<'_> {
-    pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
+    pub(super) fn append_reply(&mut self, text: impl AsRef<str>) -> Done<()> {
         self.turn.reply += text.as_ref();
         Ok(())
     }
@@ -77,25 +77,25 @@ impl TurnState<'_> {
             (Meaning::Cancelled, Some(_)) => Ok(()),
             (Meaning::Invalid, pending) => {
                 self.chat.pending = pending;
-                self.say("Invalid selection. Please choose a valid number from the list.")
+                self.append_reply("Invalid selection. Please choose a valid number from the list.")
             }
             (Meaning::Chosen(call), _) => self.propose(call, false),
-            (Meaning::Request(call), _) => self.carry_out(call),
+            (Meaning::Request(call), _) => self.perform(call),
             (Meaning::Client(client), _) => {
                 let about = format!("This is about client {client} now.");
                 self.chat.client = Some(client);
-                self.say(about + " What would you like to see or change?")
+                self.append_reply(about + " What would you like to see or change?")
             }
             (Meaning::Help, _) => self.show_forms(
                 "I can show and change the design of a client, and list, show, add, change, delete and \
                  secure its components. ",
             ),
             (Meaning::Unknown, _) => match self.advice {
-                Some(Ok(call)) => self.carry_out(call.clone()),
+                Some(Ok(call)) => self.perform(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
                 None => self.show_forms("I did not understand that. "),
             },
-            _ => self.say("Nothing is waiting for that answer, and nothing was changed."),
+            _ => self.append_reply("Nothing is waiting for that answer, and nothing was changed."),
         }
     }
 
@@ -132,7 +132,7 @@ impl TurnState<'_> {
         );
         let forms = forms.lines().filter(|line| !line.contains('\0'));
         let forms = forms.collect::<Vec<_>>().join("\n");
-        self.say(format!(
+        self.append_reply(format!(
             "{why}I do one thing at a time, for one client. Put texts in double quotes. Say it like this:\n{forms}"
         ))
     }
@@ -148,7 +148,7 @@ impl TurnState<'_> {
         }
         let trial = self.try_out(&call)?;
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
-            self.say("It has changed since I asked you, so nothing was written.\n")?;
+            self.append_reply("It has changed since I asked you, so nothing was written.\n")?;
             let offered = self.propose(call, false);
             self.turn.settled = self.chat.pending.is_none().then_some(Resolution::Dropped);
             return offered;
@@ -157,10 +157,10 @@ impl TurnState<'_> {
         let component = result.get("component").map(describe_component);
         let left = component.map_or(String::new(), |it| format!(". {it}"));
         let (what, tool, done) = (describe_call(&call), call.tool.name(), &result["message"]);
-        self.say(format!(
+        self.append_reply(format!(
             "Understood: {what}.\nAction: {tool}.\nResult: {}{left}.\n\
              Next: say what else to change, or ask for the list of your components.",
-            plain(done).trim_end_matches('.')
+            format_value(done).trim_end_matches('.')
         ))
     }
 
@@ -192,14 +192,14 @@ pub(super) fn choose_agent(call: &Call) -> ChatAgent {
 
 pub(super) fn describe_component(component: &Value) -> String {
     let kind = component.get("component_type").or(component.get("type"));
-    let (kind, id) = (kind.map(plain).unwrap_or_default(), id_of(component));
+    let (kind, id) = (kind.map(format_value).unwrap_or_default(), id_of(component));
     let fields = flatten(component).into_iter();
     let parts = fields.filter_map(|(path, value)| match value {
         _ if contains_word(LEADING_FIELDS, &path) => None,
         Value::Null | Value::Bool(false) => None,
-        Value::Bool(true) => Some(label(&path)),
-        Value::Number(number) => Some(format!("{} {number}", label(&path))),
-        value => Some(format!("{} \"{}\"", label(&path), plain(value))),
+        Value::Bool(true) => Some(find_label(&path)),
+        Value::Number(number) => Some(format!("{} {number}", find_label(&path))),
+        value => Some(format!("{} \"{}\"", find_label(&path), format_value(value))),
     });
     let parts: Vec<String> = parts.collect();
     let between = if parts.is_empty() { "" } else { ": " };
@@ -210,7 +210,7 @@ pub(super) fn id_of(component: &Value) -> String {
     let id = component
         .get("component_id")
         .or(component.get("componentId"));
-    id.map(plain).unwrap_or_default()
+    id.map(format_value).unwrap_or_default()
 }
 
 /// Describes a call: `change component 101 of client 6: title to "Home"`.
@@ -222,7 +222,7 @@ pub(super) fn describe_call(call: &Call) -> String {
     let (client, id) = (call.text("clientId"), call.text("componentId"));
     let space = if id.is_empty() { "" } else { " " };
     let between = if changes.is_empty() { "" } else { ": " };
-    let what = call.tool.what();
+    let what = call.tool.describe();
     format!("{what}{space}{id} of client {client}{between}{changes}")
 }
 
@@ -232,11 +232,11 @@ pub(super) fn describe_changes(call: &Call) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let updates = call.object(call.tool.updates()).into();
     let parts = flatten(&updates).into_iter().map(|(path, value)| {
-        let label = truncate(&label(&path));
+        let label = truncate(&find_label(&path));
         let text = match value {
             Value::Null => "…".to_string(),
-            Value::Array(_) => plain(&value[0]).replace(['"', '“', '”'], ""),
-            value => truncate(&plain(value)),
+            Value::Array(_) => format_value(&value[0]).replace(['"', '“', '”'], ""),
+            value => truncate(&format_value(value)),
         };
         match value {
             _ if is_design => {
@@ -259,7 +259,7 @@ pub(super) fn write_form(mut call: Call) -> String {
         updates.insert("props.title".to_string(), Value::Null);
     }
     call.set("updates", updates);
-    let kind = kind.as_ref().map_or("card".to_string(), plain);
+    let kind = kind.as_ref().map_or("card".to_string(), format_value);
     let lead = match call.tool {
         Tool::AddComponent => format!("add new {} with", kind.trim_end_matches('s')),
         _ => format!("update component {}", call.text("componentId")),
@@ -285,8 +285,12 @@ pub(super) fn describe_answers(answers: &Value) -> String {
     let mut lines = String::new();
     for answer in answers["answers"].as_array().into_iter().flatten() {
         let chosen = answer["chosen_options"].as_array().into_iter().flatten();
-        let chosen: Vec<String> = chosen.map(plain).collect();
-        lines += &format!("\n- {} {}", plain(&answer["question"]), chosen.join(", "));
+        let chosen: Vec<String> = chosen.map(format_value).collect();
+        lines += &format!(
+            "\n- {} {}",
+            format_value(&answer["question"]),
+            chosen.join(", ")
+        );
     }
     match lines.is_empty() {
         true => lines,
@@ -299,7 +303,7 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     for (path, value) in flatten(design) {
         if !value.is_null() && (path.contains('.') || path.ends_with("Url")) {
             let name = find_field(DESIGN, &path).map_or(path.as_str(), |field| field.label());
-            lines += &format!("\n- {name}: {}", plain(value));
+            lines += &format!("\n- {name}: {}", format_value(value));
         }
     }
     let answers = describe_answers(answers);

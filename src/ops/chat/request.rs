@@ -7,9 +7,11 @@ use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
     describe_design, id_of, write_form,
 };
-use super::tools::{Done, fault, run};
-use crate::chat::value::{check_changes, check_fields, get, label, plain, set, truncate};
-use crate::chat::vocabulary::{Field, elements, types};
+use super::tools::{Done, find_error, run};
+use crate::chat::value::{
+    check_changes, check_fields, find_label, format_value, get, set, truncate,
+};
+use crate::chat::vocabulary::{Field, find_element_fields, types};
 use crate::chat::{
     Call, ComponentOption, FieldChange, Pending, PendingKind, Question, Tool, ToolResult,
 };
@@ -34,14 +36,14 @@ impl TurnState<'_> {
             args: made.args,
             result: result.clone(),
         });
-        match fault(&result) {
+        match find_error(&result) {
             Some(error) => Err(self.refuse(call, error)),
             None => Ok(result),
         }
     }
 
     /// Carries out a call, or asks for what is missing. A write is only offered.
-    pub(super) fn carry_out(&mut self, mut call: Call) -> Done<()> {
+    pub(super) fn perform(&mut self, mut call: Call) -> Done<()> {
         if let (false, Some(client)) = (call.has("clientId"), &self.chat.client) {
             call.set("clientId", client.as_str());
         }
@@ -59,7 +61,9 @@ impl TurnState<'_> {
         if client.is_empty() {
             let expires = self.expires.clone();
             self.chat.question = Some(Question { call, expires });
-            return self.say("I need your client ID to perform this operation, such as: client 6");
+            return self.append_reply(
+                "I need your client ID to perform this operation, such as: client 6",
+            );
         }
         self.chat.client = Some(client.clone());
         let has_group = !call.text("security_group_title").is_empty();
@@ -67,7 +71,7 @@ impl TurnState<'_> {
             Tool::GetClientDesign | Tool::GetQa => {
                 let design = self.use_tool(Tool::GetClientDesign, &call)?;
                 let answers = self.use_tool(Tool::GetQa, &call)?;
-                self.say(describe_design(&client, &design, &answers))
+                self.append_reply(describe_design(&client, &design, &answers))
             }
             Tool::UpdateDesign => self.change_design(call),
             Tool::AddComponent => {
@@ -78,9 +82,9 @@ impl TurnState<'_> {
                 call.set("updates", nested);
                 self.propose(call, true)
             }
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
-                self.say("Which security group do you mean? Such as: \"premium\" security group")
-            }
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => self.append_reply(
+                "Which security group do you mean? Such as: \"premium\" security group",
+            ),
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
@@ -90,14 +94,14 @@ impl TurnState<'_> {
     fn change_design(&mut self, mut call: Call) -> Done<()> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
-            let fields = elements(&name);
+            let fields = find_element_fields(&name);
             match fields[..] {
                 [field] if value.is_string() => updates.insert(field.key.to_string(), value),
-                _ => return self.say(ask_field(&fields)),
+                _ => return self.append_reply(ask_field(&fields)),
             };
         }
         call.set("designUpdates", updates);
-        self.offer(call)
+        self.try_and_ask(call)
     }
 
     pub(super) fn find(&mut self, call: &Call) -> Done<Vec<Value>> {
@@ -116,7 +120,7 @@ impl TurnState<'_> {
         match found.as_slice() {
             [] if is_described => self.offer_all(call),
             [one] if is_described => {
-                self.say(format!("I found one: {}.\n", describe_component(one)))?;
+                self.append_reply(format!("I found one: {}.\n", describe_component(one)))?;
                 match is_search {
                     true => Ok(()),
                     false => self.propose(call.choose_component(&id_of(one)), true),
@@ -129,8 +133,8 @@ impl TurnState<'_> {
     fn offer_all(&mut self, call: Call) -> Done<()> {
         let criteria = call.object("criteria");
         let words = criteria.iter().map(|(key, value)| match value {
-            Value::Bool(_) => label(key),
-            _ => plain(value),
+            Value::Bool(_) => find_label(key),
+            _ => format_value(value),
         });
         let what = truncate(&words.collect::<Vec<_>>().join(" "));
         let why = match what.as_str() {
@@ -140,8 +144,8 @@ impl TurnState<'_> {
         let mut all = Call::new(Tool::SearchComponent);
         all.set("clientId", call.text("clientId"));
         all.set("criteria", json!({}));
-        self.wait(all, &[], Some(call))?;
-        self.say(format!(
+        self.make_pending(all, &[], Some(call))?;
+        self.append_reply(format!(
             "{why} Would you like me to show all your components so you can select one?"
         ))
     }
@@ -152,26 +156,26 @@ impl TurnState<'_> {
         let lines = components.iter().map(describe_component).zip(1..);
         let lines: String = lines.map(|(one, at)| format!("\n{at}. {one}")).collect();
         if components.is_empty() {
-            return self.say(format!("Client {client} has no components."));
+            return self.append_reply(format!("Client {client} has no components."));
         }
         if call.tool == Tool::SearchComponent {
-            return self.say(format!("Components of client {client}:{lines}"));
+            return self.append_reply(format!("Components of client {client}:{lines}"));
         }
-        self.wait(call, components, None)?;
+        self.make_pending(call, components, None)?;
         let select = "Please select one by its number, its ID or its title.";
-        self.say(format!("Which component do you mean?{lines}\n{select}"))
+        self.append_reply(format!("Which component do you mean?{lines}\n{select}"))
     }
 
     /// Continues a call whose component is known: asks for what is missing, after showing the component if it was not,
     /// or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
-        let question = match (call.tool, call.missing()) {
+        let question = match (call.tool, call.find_missing_value()) {
             (Tool::AddComponent, _) if !updates.contains_key("component_type") => {
                 let types = types().collect::<Vec<_>>().join(", ");
                 format!("Please specify the type of component you want to create: {types}.")
             }
-            (_, Some(key)) => format!("Please specify the {}.", label(&key)),
+            (_, Some(key)) => format!("Please specify the {}.", find_label(&key)),
             (Tool::UpdateComponent, _) if updates.is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
@@ -180,11 +184,11 @@ impl TurnState<'_> {
         };
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
-            self.say(describe_component(&found["components"][0]) + "\n")?;
+            self.append_reply(describe_component(&found["components"][0]) + "\n")?;
         }
         match question.is_empty() {
-            true => self.offer(call),
-            false => self.say(format!(
+            true => self.try_and_ask(call),
+            false => self.append_reply(format!(
                 "{question} Texts are in quotes. Say for example: {}",
                 write_form(call)
             )),
@@ -192,7 +196,7 @@ impl TurnState<'_> {
     }
 
     /// Tries a write, and asks for a yes.
-    pub(super) fn offer(&mut self, call: Call) -> Done<()> {
+    pub(super) fn try_and_ask(&mut self, call: Call) -> Done<()> {
         let (what, is_design) = (describe_call(&call), call.tool == Tool::UpdateDesign);
         let trial = self.try_out(&call)?;
         if let Some(error) = trial.fault {
@@ -205,7 +209,7 @@ impl TurnState<'_> {
         }
         let is_update = is_design || call.tool == Tool::UpdateComponent;
         if is_update && trial.changes.is_empty() {
-            return self.say(format!("That is so already: {what}. Nothing was changed."));
+            return self.append_reply(format!("That is so already: {what}. Nothing was changed."));
         }
         let changes = trial.changes.iter().filter(|_| is_update);
         let now = changes.map(|it| match &it.before {
@@ -213,7 +217,7 @@ impl TurnState<'_> {
             None => format!("; {} is not set now", it.label),
         });
         let (client, now) = (call.text("clientId"), now.collect::<String>());
-        self.say(match is_design {
+        self.append_reply(match is_design {
             true => format!(
                 "You want to change {}. Should I proceed?\n\
                  Nothing is changed yet for client {client}{now}.{answers}",
@@ -224,7 +228,7 @@ impl TurnState<'_> {
                  Next: should I proceed? Answer yes or no."
             ),
         })?;
-        Ok(self.wait(call, &[], None)?)
+        Ok(self.make_pending(call, &[], None)?)
     }
 
     /// Tries a call, and compares the state before and after it.
@@ -239,29 +243,29 @@ impl TurnState<'_> {
             let was = get(&before, field.path).filter(|was| !was.is_null());
             (was != Some(&value)).then(|| FieldChange {
                 label: field.label().to_string(),
-                before: was.map(plain),
-                after: plain(&value),
+                before: was.map(format_value),
+                after: format_value(&value),
             })
         };
         let wanted = check_changes(call).unwrap_or_default().into_iter();
         let changes: Vec<FieldChange> = wanted.filter_map(compare).collect();
         let gone = (call.tool == Tool::DeleteComponent).then_some(before);
         Ok(Trial {
-            fault: fault(&result).map(String::from),
+            fault: find_error(&result).map(String::from),
             digest: digest(json!([changes, gone]).to_string()),
             changes,
         })
     }
 
     /// Makes a call pending: for a yes, or for the choice of one of several components.
-    fn wait(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
+    fn make_pending(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
         let trial = self.try_out(&call)?;
         let options = components.iter().map(|one| {
             let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
             let title = titles.into_iter().flatten().find(|it| !it.is_empty());
             ComponentOption {
                 id: id_of(one),
-                kind: plain(&one["type"]),
+                kind: format_value(&one["type"]),
                 title: title.unwrap_or_default().to_string(),
             }
         });

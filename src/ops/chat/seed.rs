@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup, canonical, is_id,
 };
-use crate::chat::value::plain;
+use crate::chat::value::format_value;
 use crate::chat::vocabulary::component_type;
 use crate::document;
 use crate::error::{Code, Error, Result};
@@ -36,7 +36,7 @@ macro_rules! tables {
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 
         /// Inserts all rows, then checks references between them.
-        fn put(to: &mut dyn Transaction, seed: &Seed) -> Result<Seeded> {
+        fn insert_all(to: &mut dyn Transaction, seed: &Seed) -> Result<Seeded> {
             $(seed.$table.iter().try_for_each(|row| $put(&mut *to, row))?;)+
             let fault = to.find_fault()?;
             require(fault.is_none(), fault.unwrap_or_default())?;
@@ -60,7 +60,7 @@ tables! {
 pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
     let bytes = read_input(path, FILE_MAX)?;
-    let seeded = read(&bytes).and_then(|seed| write(&workspace, |it| put(it, &seed)));
+    let seeded = read(&bytes).and_then(|seed| write(&workspace, |it| insert_all(it, &seed)));
     seeded.map_err(|error| Error {
         message: format!("{}: {}; nothing was loaded", path.display(), error.message),
         ..error
@@ -86,7 +86,7 @@ fn read(bytes: &[u8]) -> Result<Seed> {
         let rows = rows.as_array_mut().into_iter().flatten();
         for (name, id) in rows.filter_map(Value::as_object_mut).flatten() {
             if !id.is_null() && (name.ends_with("_id") || name == "libraryId") {
-                let text = plain(id);
+                let text = format_value(id);
                 let fault = format!("{table}: {name} is `{text}`; an id is 1 to 15 digits");
                 require(is_id(&text), fault)?;
                 *id = canonical(&text).into();

@@ -4,7 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::chat::record::{Component, Design, Guard, canonical, is_id};
-use crate::chat::value::{Changes, change, check_changes, check_values, get, plain, truncate};
+use crate::chat::value::{
+    Changes, apply_changes, check_changes, check_values, format_value, get, truncate,
+};
 use crate::chat::vocabulary::{component_type, contains_word, types};
 use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
@@ -28,7 +30,7 @@ fn refuse(error: impl Into<String>) -> Stop {
     Stop::Refused(json!({ "success": false, "error": error.into() }))
 }
 
-pub(super) fn fault(result: &Value) -> Option<&str> {
+pub(super) fn find_error(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
 
@@ -48,7 +50,7 @@ pub(super) fn run(
     let done = match call.tool {
         _ if client.is_empty() => Err(refuse("clientId is required")),
         Tool::GetClientDesign => work.show_design(),
-        Tool::GetQa => Ok(json!({ "answers": work.transaction.answers(client)? })),
+        Tool::GetQa => Ok(json!({ "answers": work.transaction.list_answered(client)? })),
         Tool::UpdateDesign => work.update_design(),
         Tool::AddComponent => work.add_component(),
         Tool::SearchComponent => work.search(),
@@ -125,7 +127,7 @@ impl Work<'_> {
         criteria.retain(|key, _| !contains_word("component_type|componentId|called", key));
         let criteria = check_values(self.call.tool, criteria).map_err(Stop::Refused)?;
         let is_alike = |found: &Value, wanted: &Value| {
-            plain(found).to_lowercase() == plain(wanted).to_lowercase()
+            format_value(found).to_lowercase() == format_value(wanted).to_lowercase()
         };
         let fits = |one: &&Component| {
             let row = json!(one);
@@ -137,7 +139,7 @@ impl Work<'_> {
                 && own.get("called").is_none_or(called)
                 && criteria.iter().all(|(field, wanted)| {
                     get(&row, field.path).is_some_and(|found| match field.path.contains('.') {
-                        true => plain(found) == plain(wanted),
+                        true => format_value(found) == format_value(wanted),
                         false => is_alike(found, wanted),
                     })
                 })
@@ -149,7 +151,7 @@ impl Work<'_> {
         Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
     }
 
-    fn changes(&self, none: &str) -> Done<Changes> {
+    fn require_changes(&self, none: &str) -> Done<Changes> {
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
         match changes.is_empty() {
             true => Err(refuse(none)),
@@ -159,7 +161,10 @@ impl Work<'_> {
 
     fn update_design(&mut self) -> Done<Value> {
         let design = self.design()?;
-        let changed = change(&design, &self.changes("No valid design fields to update.")?)?;
+        let changed = apply_changes(
+            &design,
+            &self.require_changes("No valid design fields to update.")?,
+        )?;
         if !self.is_dry_run {
             self.transaction.put_design(&changed)?;
         }
@@ -206,12 +211,15 @@ impl Work<'_> {
             ..Component::default()
         };
         let message = "Component created successfully".to_string();
-        self.put_component(&change(&fresh, &changes)?, message)
+        self.put_component(&apply_changes(&fresh, &changes)?, message)
     }
 
     fn update_component(&mut self) -> Done<Value> {
         let component = self.component()?;
-        let changed = change(&component, &self.changes("No valid fields to update")?)?;
+        let changed = apply_changes(
+            &component,
+            &self.require_changes("No valid fields to update")?,
+        )?;
         let message = format!("Component {} updated successfully", changed.component_id);
         self.put_component(&changed, message)
     }
@@ -236,7 +244,7 @@ impl Work<'_> {
         let missing = format!("Security group '{title}' not found for client {client}");
         let group = group.ok_or_else(|| refuse(missing))?;
         let title = group.security_group_title;
-        let guards = self.transaction.guards(client, &id)?;
+        let guards = self.transaction.security_groups_of(client, &id)?;
         let is_on = guards.contains(&group.security_group_id);
         let is_added = self.call.tool == Tool::AddSecurityGroup;
         let state = match (is_on, is_added) {

@@ -28,7 +28,7 @@ pub(super) fn path() -> OsString {
 
 pub(super) fn check(runners: &Runners) -> Vec<Finding> {
     let clients = agent::all().into_iter().map(|runner| {
-        let (command, options) = agent::needs(&*runner);
+        let (command, options) = agent::list_needed_options(&*runner);
         Client {
             program: runners.program(runner.name()).unwrap_or(runner.name()),
             runner: runner.name(),
@@ -88,7 +88,7 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
 fn check_program(client: &Client<'_>, program: &Path) -> Finding {
     let (check, runner, name) = ("clients", client.runner, quote(client.program));
     let path = path();
-    let ask = |words: &[&str]| probe::ask(program, words, &path, PROBE_LIMIT);
+    let ask = |words: &[&str]| probe::probe_program(program, words, &path, PROBE_LIMIT);
     let version = match ask(&["--version"]) {
         Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
         Probed::Failed(why) => {

@@ -201,7 +201,7 @@ fn check_git(root: &Path) -> Finding {
         let message = "git is not on the PATH; only `run --isolate worktree` needs it";
         return Finding::ok(check, message);
     };
-    let version = match probe::ask(&git, &["version"], &clients::path(), PROBE_LIMIT) {
+    let version = match probe::probe_program(&git, &["version"], &clients::path(), PROBE_LIMIT) {
         Probed::Said(text) => text.trim().to_string(),
         Probed::Failed(why) => {
             let message = format!("{} {why}", git.display());

@@ -34,7 +34,7 @@ impl Executor {
         user: &str,
         only: Option<&str>,
     ) -> Result<StartedExecution> {
-        self.sweep()?;
+        self.remove_expired_agents()?;
         let mut transaction = self.store.write_records()?;
         let view = self.services.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
@@ -43,7 +43,7 @@ impl Executor {
             let mut ended = begun.clone();
             let outcome = Outcome::Answered(answer);
             self.services
-                .close(&mut *transaction, &mut ended, &outcome)?;
+                .record_end(&mut *transaction, &mut ended, &outcome)?;
             begun.ended = Some(Box::new(ended));
         }
         transaction.commit()?;
@@ -52,7 +52,7 @@ impl Executor {
 
     /// Removes expired runtime agents, in a transaction of its own: the roster must not cache what a later failure
     /// would undo.
-    fn sweep(&mut self) -> Result<()> {
+    fn remove_expired_agents(&mut self) -> Result<()> {
         if self.store.read()?.runtime_agents()? == 0 {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl Services {
             started_at: self.clock.timestamp(),
             owner: self.lock.name.clone(),
             ..Run::new(
-                id::mint("exec", &self.clock, number),
+                id::make_id("exec", &self.clock, number),
                 RunKind::Execution,
                 SUPERVISOR,
                 self.answerers.redact_key(&query.text),
@@ -145,20 +145,20 @@ fn add_first_steps(
     let asked_for = record.run.requested_agent.clone();
     let asked_for = asked_for.as_deref().unwrap_or(SUPERVISOR);
     let fields = json!({"agentId": asked_for});
-    record.event(transaction, "execution_start", fields)?;
+    record.add_event(transaction, "execution_start", fields)?;
     let metadata = json!({"sender": record.run.user, "requested_agent_id": asked_for});
     record.say(transaction, Speaker::User, &input, metadata, true)?;
     let analyzing = (SUPERVISOR, Action::Analyzing, 10);
-    record.step(transaction, analyzing, "Looking at the message", json!({}))?;
+    record.add_step(transaction, analyzing, "Looking at the message", json!({}))?;
     let scoring = format!("Scoring {candidates} candidate agents");
-    record.step(
+    record.add_step(
         transaction,
         (SUPERVISOR, Action::Routing, 30),
         &scoring,
         json!({}),
     )?;
     let chosen = json!({"agent": decision.agent, "score": decision.score});
-    record.step(
+    record.add_step(
         transaction,
         (SUPERVISOR, Action::Routing, 40),
         &decision.reason,
@@ -166,20 +166,20 @@ fn add_first_steps(
     )?;
     let query: String = input.chars().take(QUERY_SHOWN).collect();
     let delegation = decision.delegation(&query, record.run.started_at.clone());
-    record.event(transaction, DELEGATION, json!(delegation))?;
+    record.add_event(transaction, DELEGATION, json!(delegation))?;
     let Some(agent) = record.run.agent.clone() else {
         return Ok(());
     };
     let to = json!({"delegatedTo": agent, "reason": decision.reason});
     let handing = format!("Handing the message to {agent}");
-    record.step(
+    record.add_step(
         transaction,
         (SUPERVISOR, Action::Delegating, 55),
         &handing,
         to,
     )?;
     let analyzing = (agent.as_str(), Action::Analyzing, 70);
-    record.step(transaction, analyzing, "Working on the message", json!({}))
+    record.add_step(transaction, analyzing, "Working on the message", json!({}))
 }
 
 /// Returns the last messages of a conversation, as many as an agent gets, without failures and offline answers.

@@ -39,23 +39,23 @@ impl Executor {
     ) -> Result<StartedExecution> {
         let told = begun.record.events.len();
         if let Some(ended) = begun.ended {
-            report(&ended.record, told, tell);
+            report_events(&ended.record, told, tell);
             return Ok(*ended);
         }
         let watch = watch(&self.services.workspace, &begun.record.run.id);
-        let outcome = match signals::until(watch, || self.find_answer(&mut begun, tell)) {
+        let outcome = match signals::run_until(watch, || self.find_answer(&mut begun, tell)) {
             Err(error) if error.is_cut_short() => Outcome::Stopped(error),
             outcome => outcome?,
         };
-        let told = report(&begun.record, told, tell);
+        let told = report_events(&begun.record, told, tell);
         let mut transaction = self.store.write_records()?;
         let services = &self.services;
-        let is_cancelled = !services.close(&mut *transaction, &mut begun, &outcome)?;
+        let is_cancelled = !services.record_end(&mut *transaction, &mut begun, &outcome)?;
         transaction.commit()?;
         match outcome {
             Outcome::Stopped(error) if !is_cancelled => Err(error),
             _ => {
-                report(&begun.record, told, tell);
+                report_events(&begun.record, told, tell);
                 Ok(begun)
             }
         }
@@ -162,7 +162,7 @@ impl Executor {
         let metadata = json!({"sender": agent, "error": word, "code": error.code.name()});
         record.say(&mut *transaction, Speaker::Agent, &text, metadata, false)?;
         let fields = json!({"agent": agent, "error": word});
-        record.event(&mut *transaction, "error", fields)?;
+        record.add_event(&mut *transaction, "error", fields)?;
         transaction.commit().map(drop)
     }
 }
@@ -179,7 +179,7 @@ impl Services {
     }
 
     /// Records the end of an execution. Returns false if it was cancelled meanwhile: then only its cost is added.
-    pub(super) fn close(
+    pub(super) fn record_end(
         &self,
         transaction: &mut dyn Transaction,
         begun: &mut StartedExecution,
@@ -236,7 +236,7 @@ impl Services {
         }
         record.touch_conversation(transaction)?;
         let ended = json!({"status": record.run.status});
-        record.event(transaction, "execution_end", ended)?;
+        record.add_event(transaction, "execution_end", ended)?;
         Ok(true)
     }
 }
@@ -249,15 +249,15 @@ fn add_last_steps(
 ) -> Result<()> {
     let by = |agent, percent| (agent, Action::Completing, percent);
     if let Some(agent) = agent {
-        record.step(transaction, by(agent, 80), "Answered", json!({}))?;
+        record.add_step(transaction, by(agent, 80), "Answered", json!({}))?;
     }
     let how = match (agent, record.run.status) {
         (Some(_), _) => "Passing the answer on unchanged",
         (None, RunStatus::Failed | RunStatus::Cancelled) => "No agent answered",
         (None, _) => "Answering in the place of an agent",
     };
-    record.step(transaction, by(SUPERVISOR, 95), how, json!({}))?;
-    record.step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
+    record.add_step(transaction, by(SUPERVISOR, 95), how, json!({}))?;
+    record.add_step(transaction, by(SUPERVISOR, 100), "Done", json!({}))
 }
 
 /// Describes an unanswered execution for its conversation: the reason, and the command that shows it.
@@ -285,7 +285,7 @@ fn record_no_response(run: &mut Run, why: &str) {
 }
 
 /// Reports the events from one on; returns how many there are in all.
-fn report(record: &Record, from: usize, tell: &mut dyn FnMut(Progress<'_>)) -> usize {
+fn report_events(record: &Record, from: usize, tell: &mut dyn FnMut(Progress<'_>)) -> usize {
     let events = record.events[from..].iter();
     events.for_each(|event| tell(Progress::Event(event)));
     record.events.len()

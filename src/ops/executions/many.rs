@@ -62,7 +62,7 @@ pub(crate) fn execute_many(
     defaults: (Option<&str>, Option<&str>),
     told: &mut dyn FnMut(Result<Finished>) -> bool,
 ) -> Result<Summary> {
-    let executors = (0..jobs.max(1)).map(|_| executor.another());
+    let executors = (0..jobs.max(1)).map(|_| executor.open_another());
     let executors = executors.collect::<Result<Vec<_>>>()?;
     let (done, answers) = channel();
     let mut summary = Summary::default();

@@ -145,7 +145,7 @@ impl Executor {
         Arc::clone(&self.services.roster)
     }
 
-    pub(crate) fn another(&self) -> Result<Executor> {
+    pub(crate) fn open_another(&self) -> Result<Executor> {
         Ok(Executor {
             warnings: Vec::new(),
             services: self.services.clone(),

@@ -29,7 +29,7 @@ impl Record {
     }
 
     /// Adds an event; `fields` is a JSON object.
-    pub(super) fn event(
+    pub(super) fn add_event(
         &mut self,
         transaction: &mut dyn Transaction,
         kind: &str,
@@ -42,7 +42,7 @@ impl Record {
     }
 
     /// Adds a step. `progress` is how much of the run is done then, in percent.
-    pub(super) fn step(
+    pub(super) fn add_step(
         &mut self,
         transaction: &mut dyn Transaction,
         (agent, action, progress): (&str, Action, u8),
@@ -59,7 +59,7 @@ impl Record {
             progress,
             metadata: detail(metadata),
         };
-        self.event(transaction, STEP, json!(step))
+        self.add_event(transaction, STEP, json!(step))
     }
 
     /// Adds a message, to the conversation as well if it is shown there.
@@ -87,7 +87,7 @@ impl Record {
         };
         let fields = json!({"id": message.id, "type": speaker, "metadata": message.metadata});
         self.messages.push(message);
-        self.event(transaction, kind, fields)
+        self.add_event(transaction, kind, fields)
     }
 
     /// Sets when the conversation of the run was last used.

@@ -235,7 +235,8 @@ pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result
         return Ok(Delegations::default());
     };
     let transaction = store.read()?;
-    let events = transaction.delegations(surroundings.only(), wanted.before, wanted.limit)?;
+    let events =
+        transaction.delegations(surroundings.visible_user(), wanted.before, wanted.limit)?;
     let mut delegations = Vec::with_capacity(events.len());
     for event in events {
         let run = transaction.run(&event.run)?;
@@ -252,6 +253,8 @@ pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result
     };
     Ok(Delegations {
         delegations,
-        total: transaction.runs(surroundings.only(), &executions)?.total,
+        total: transaction
+            .runs(surroundings.visible_user(), &executions)?
+            .total,
     })
 }

@@ -28,7 +28,7 @@ pub(crate) fn append(
     dry_run: bool,
 ) -> Result<Appended> {
     let draft = Draft::read(text).map_err(|cause| refuse_faults(&[Fault::syntax(text, &cause)]))?;
-    let (faults, epics) = context.read(|tasks| check(tasks, &draft))?;
+    let (faults, epics) = context.read(|tasks| check_draft(tasks, &draft))?;
     if !faults.is_empty() {
         return Err(refuse_faults(&faults));
     }
@@ -107,7 +107,7 @@ fn find_claimed_task(
 }
 
 /// Finds all faults, and the epics of the linked tasks.
-fn check(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
+fn check_draft(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
     let (mut faults, mut epics) = (draft.faults(), Vec::new());
     for (field, id) in draft.tasks() {
         if tasks.status(id)?.is_none() {

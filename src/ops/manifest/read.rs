@@ -131,7 +131,8 @@ pub(in crate::ops) fn require_entry(context: &mut Context, id: &str) -> Result<(
         }
         (None, Some(first)) => {
             let message = format!("the manifest holds {id} only in a faulty line; {first}");
-            Err(Error::new(Code::EntryNotFound, message).fix(file::look(&path, &[first.line])))
+            Err(Error::new(Code::EntryNotFound, message)
+                .fix(file::show_lines_command(&path, &[first.line])))
         }
         (None, None) => Err(no_entry(&path, id)?),
     }

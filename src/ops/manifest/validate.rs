@@ -100,7 +100,7 @@ fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
         return error.fix(move_out).or("see what would go", see);
     }
     let shown = &entries[..entries.len().min(LOOKED_AT_MAX)];
-    let error = error.fix(file::look(path, shown));
+    let error = error.fix(file::show_lines_command(path, shown));
     match is_mixed {
         true => error.or("move what is not an entry out of it", move_out),
         false => error,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::cut::{Cut, Few, Size, cut, fit};
+use super::cut::{Cut, Few, Size, cut, cut_to_tokens};
 use super::overview::{self, Overview};
 use crate::error::Result;
 use crate::estimate::one_line;
@@ -171,7 +171,7 @@ pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Overview> {
             ),
         };
         overview.brief = Some(brief);
-        Ok(fit(TOKENS, overview))
+        Ok(cut_to_tokens(TOKENS, overview))
     })
 }
 

@@ -87,7 +87,7 @@ cut! {
 }
 
 /// Cuts an answer until it has at most `tokens` tokens as JSON, or is as short as it can be.
-pub(super) fn fit<T: Cut + Serialize>(tokens: usize, mut answer: T) -> T {
+pub(super) fn cut_to_tokens<T: Cut + Serialize>(tokens: usize, mut answer: T) -> T {
     for (items, text) in SIZES {
         answer.cut(Size { items, text });
         if estimate::tokens_of(&answer) <= tokens {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::brief::Brief;
 use super::budget::Budget;
-use super::cut::{Few, cut, fit};
+use super::cut::{Few, cut, cut_to_tokens};
 use super::entries::{Followup, Scope};
 use super::recommend::{Recommended, recommend};
 use crate::claim::Claim;
@@ -105,7 +105,7 @@ pub(crate) fn start(context: &mut Context, part: Below) -> Result<Overview> {
     let limit = context.surroundings.defaults.context_tokens;
     let (mut answer, _) = read(context, part.epic)?;
     answer.budget = Some(Budget::new(0, limit, estimate::METHOD));
-    let mut answer = fit(START_TOKENS, answer);
+    let mut answer = cut_to_tokens(START_TOKENS, answer);
     // The number is a part of the answer that it counts, so it is repeated until it is stable.
     for _ in 0..4 {
         let tokens = estimate::tokens_of(&answer);
@@ -136,7 +136,7 @@ pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overview> {
         });
         answer.epics = Some(Few::new(epics, n_epics));
         answer.entries = Some(Few::new(entries.collect(), newest.total as u64));
-        Ok(fit(STATUS_TOKENS, answer))
+        Ok(cut_to_tokens(STATUS_TOKENS, answer))
     })
 }
 

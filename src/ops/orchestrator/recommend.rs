@@ -26,7 +26,7 @@ pub(crate) struct Recommended {
     pub(crate) command: String,
 }
 
-fn advice(action: &'static str, reason: String, command: impl Into<String>) -> Recommended {
+fn recommended(action: &'static str, reason: String, command: impl Into<String>) -> Recommended {
     Recommended {
         action,
         reason,
@@ -50,27 +50,32 @@ pub(super) fn recommend(
         };
         let run = quote(&left.run);
         let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-        return advice(action, reason, left.resume_command());
+        return recommended(action, reason, left.resume_command());
     }
     let has_entry = |one: &&Active| one.entry == Some(EntryStatus::Complete);
     if let Some(active) = overview.active.shown.iter().find(has_entry) {
         let id = active.task.id;
         let reason = format!("{id} has a complete entry in the manifest and is still active");
-        return advice("complete", reason, format!("cleo complete {id}"));
+        return recommended("complete", reason, format!("cleo complete {id}"));
     }
     if let Some(claim) = overview.expired_claims.shown.first() {
         let holder = one_line(claim.holder.as_deref().unwrap_or_default(), NAME_MAX);
         let (id, expires) = (claim.task, &claim.expires);
         let reason = format!("the claim of {holder} on {id} ran out at {expires}");
-        return advice("reclaim", reason, format!("cleo claim {id}"));
+        return recommended("reclaim", reason, format!("cleo claim {id}"));
     }
     match apart.tasks.as_slice() {
         [] => recommend_without_ready(overview, ready, apart),
-        tasks => spawn(overview, ready, apart, tasks),
+        tasks => recommend_spawn(overview, ready, apart, tasks),
     }
 }
 
-fn spawn(overview: &Overview, ready: &Ready, apart: &Apart, tasks: &[TaskId]) -> Recommended {
+fn recommend_spawn(
+    overview: &Overview,
+    ready: &Ready,
+    apart: &Apart,
+    tasks: &[TaskId],
+) -> Recommended {
     let first = tasks[0];
     let mut reason = match ready.total {
         1 => format!("{first} is ready, and nothing else is"),
@@ -91,7 +96,7 @@ fn spawn(overview: &Overview, ready: &Ready, apart: &Apart, tasks: &[TaskId]) ->
             format!("cleo orchestrator spawn{}", ids.collect::<String>())
         }
     };
-    advice("spawn", reason, command)
+    recommended("spawn", reason, command)
 }
 
 fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) -> Recommended {
@@ -99,17 +104,17 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
     if let Some(held) = apart.conflicts.first() {
         let (task, other) = (held.task, held.conflicts_with);
         let reason = format!("{task} is ready, but touches files that {other} works on");
-        return advice("wait", reason, status);
+        return recommended("wait", reason, status);
     }
     if let Some(first) = overview.active.shown.first() {
         let reason = match overview.count(Status::Active) {
             1 => format!("nothing is ready until {} is done", first.task.id),
             n => format!("nothing is ready until one of {n} active tasks is done"),
         };
-        return advice("wait", reason, status);
+        return recommended("wait", reason, status);
     }
     if let Some(first) = ready.problems.first() {
-        return advice("unblock", first.message.clone(), &first.fix);
+        return recommended("unblock", first.message.clone(), &first.fix);
     }
     for status in [
         Status::Blocked,
@@ -121,21 +126,21 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
         if n > 0 {
             let are = if n == 1 { "is" } else { "are" };
             let reason = format!("nothing is ready or active, and {n} {are} {status}");
-            return advice("unblock", reason, format!("cleo list --status {status}"));
+            return recommended("unblock", reason, format!("cleo list --status {status}"));
         }
     }
-    close(overview)
+    recommend_closing(overview)
 }
 
-fn close(overview: &Overview) -> Recommended {
+fn recommend_closing(overview: &Overview) -> Recommended {
     let Some(epic) = &overview.epic else {
         return match overview.total {
-            0 => advice(
+            0 => recommended(
                 "plan",
                 "there are no tasks yet".to_string(),
                 "cleo add --help",
             ),
-            _ => advice(
+            _ => recommended(
                 "rest",
                 "everything is done".to_string(),
                 "cleo orchestrator brief",
@@ -144,19 +149,19 @@ fn close(overview: &Overview) -> Recommended {
     };
     let (id, status) = (epic.id, epic.status);
     if status.is_closed() {
-        return advice(
+        return recommended(
             "rest",
             format!("{id} is {status}"),
             "cleo orchestrator start",
         );
     }
     match overview.total {
-        0 => advice(
+        0 => recommended(
             "plan",
             format!("nothing is in {id} yet"),
             format!("cleo spawn {id}"),
         ),
-        _ => advice(
+        _ => recommended(
             "close",
             format!("everything in {id} is done"),
             format!("cleo complete {id}"),

@@ -112,7 +112,7 @@ pub(crate) fn make_by(
     notes.warn(warnings);
     plan.max_loops = sent.max_loops.or(plan.max_loops);
     refuse_faulty(&plan)?;
-    let faults = missing(&plan, &agents).into_iter();
+    let faults = find_unassignable(&plan, &agents).into_iter();
     notes.warn(faults.map(|fault| fault.to_string()));
     notes.warn(list_unoffered(&plan, &skills));
     Ok(Planned {
@@ -173,7 +173,7 @@ pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
 /// Finds who does each step. The error names the first step without an agent.
 pub(crate) fn assign_agents(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
     let found = plan.steps.iter().map(|step| {
-        check::assign(step, agents)
+        check::find_agent(step, agents)
             .cloned()
             .map_err(|(kind, message)| {
                 let code = match kind {
@@ -232,11 +232,11 @@ fn write_plan(plan: &Plan, file: &Path) -> Result<String> {
 
 /// Finds everything that keeps a plan that was sent from being carried out.
 pub(crate) fn check(around: &Surroundings, notes: &mut Notes, sent: PlanSent) -> Result<Checked> {
-    judge(around, notes, SENT, sent.text.as_bytes())
+    check_bytes(around, notes, SENT, sent.text.as_bytes())
 }
 
 /// Finds everything that keeps a plan from being carried out; errors call it `what`.
-pub(crate) fn judge(
+pub(crate) fn check_bytes(
     around: &Surroundings,
     notes: &mut Notes,
     what: &str,
@@ -244,7 +244,7 @@ pub(crate) fn judge(
 ) -> Result<Checked> {
     let agents = load_seen(around, notes)?;
     let (plan, mut faults) = crate::plan::read(bytes);
-    faults.extend(missing(&plan, &agents));
+    faults.extend(find_unassignable(&plan, &agents));
     notes.failure = refusal(what, &faults);
     Ok(Checked {
         assignments: assignments(&plan, &agents),
@@ -258,7 +258,7 @@ pub(crate) fn judge(
 /// Draws a plan that was sent.
 pub(crate) fn draw(around: &Surroundings, notes: &mut Notes, sent: PlanSent) -> Result<Picture> {
     let plan = read(around, notes, SENT, sent.text.as_bytes())?.plan;
-    let shapes = plan.shapes();
+    let shapes = plan.drawing_shapes();
     Ok(Picture {
         svg: Some(drawing::svg(&shapes)),
         dot: Some(drawing::dot(&shapes)),
@@ -273,7 +273,7 @@ pub(crate) fn read(
     what: &str,
     bytes: &[u8],
 ) -> Result<Checked> {
-    let mut checked = judge(around, notes, what, bytes)?;
+    let mut checked = check_bytes(around, notes, what, bytes)?;
     let is_about_agents =
         |fault: &Fault| matches!(fault.kind, FaultKind::Agent | FaultKind::Intent);
     let failure = notes.failure.take();
@@ -311,21 +311,21 @@ const TOLD_MAX: usize = 5;
 pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
     let assignment = |step: &Step| Assignment {
         step: step.id.clone(),
-        agent: check::assign(step, agents)
+        agent: check::find_agent(step, agents)
             .ok()
             .map(|agent| agent.id.clone()),
     };
     plan.steps.iter().map(assignment).collect()
 }
 
-fn missing(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
+fn find_unassignable(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (place, step) in plan.steps.iter().enumerate() {
         // A step needs exactly one of both.
         if step.agent.is_some() == step.capability.is_some() {
             continue;
         }
-        if let Err((kind, message)) = check::assign(step, agents) {
+        if let Err((kind, message)) = check::find_agent(step, agents) {
             faults.push(Fault::new(kind, format!("steps[{place}]"), message));
         }
     }

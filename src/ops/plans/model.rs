@@ -59,7 +59,7 @@ fn plan_with(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
     request.messages.push(Message::assistant(&first));
     request
         .messages
-        .push(Message::user(&message::mend(&faults)));
+        .push(Message::user(&message::ask_for_correction(&faults)));
     let second = client.ask(&request, &mut |_| {})?.text;
     judge_plan(&second, wish).map_err(|faults| {
         let first = faults
@@ -74,7 +74,7 @@ fn judge_plan(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Faul
     let (plan, mut faults) = message::read_answer(text, wish.goal);
     let agents: &[Agent] = wish.agents;
     if faults.is_empty() {
-        faults = super::missing(&plan, agents);
+        faults = super::find_unassignable(&plan, agents);
     }
     match faults.is_empty() {
         true => Ok(plan),

@@ -11,7 +11,7 @@ use crate::task::{Status, Task};
 
 /// Checks a task that an agent of a run, or somebody under the claim of a run, wants to complete: the run completes it
 /// once it has run the commands again and merged the work. Returns none for all others.
-pub(super) fn leave_to_run(
+pub(super) fn refuse_or_defer(
     context: &mut Context,
     subject: &Subject,
     force: bool,
@@ -127,7 +127,7 @@ fn check_held(
             ..fault
         })
     };
-    let verdict = subject.judge(transaction, &task)?;
+    let verdict = subject.evaluate(transaction, &task)?;
     verdict.faults.into_iter().try_for_each(refuse)?;
     refuse_open_parts(transaction, subject.id, Some(run)).or_else(refuse)?;
     Ok((task, Some(verdict.warnings)))

@@ -2,7 +2,7 @@
 //! holds up other writers.
 
 use super::merged::find_unmerged;
-use super::output::{OutputVerdict, check_named, check_output, look_at_outputs};
+use super::output::{OutputVerdict, check_named, check_output, check_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Forced, Gate};
@@ -70,30 +70,30 @@ pub(crate) fn check(
 ) -> Result<Verdict> {
     let subject = Subject {
         counts_words,
-        ..Subject::look(context, id, epoch)?
+        ..Subject::examine(context, id, epoch)?
     };
-    context.read(|transaction| subject.judge(transaction, &require(transaction, id)?))
+    context.read(|transaction| subject.evaluate(transaction, &require(transaction, id)?))
 }
 
 /// Tasks to complete, whose files have been read.
 pub(crate) type Subjects = Vec<(TaskId, Result<Subject>)>;
 
 /// Reads everything on disk that completing tasks depends on, each under the epoch of a claim.
-pub(crate) fn look(context: &mut Context, tasks: &[(TaskId, Option<u32>)]) -> Subjects {
+pub(crate) fn examine_all(context: &mut Context, tasks: &[(TaskId, Option<u32>)]) -> Subjects {
     let look = |(id, epoch): &(TaskId, Option<u32>)| (*id, Subject::new(context, *id, *epoch));
     let mut subjects: Subjects = tasks.iter().map(look).collect();
     let found = subjects.iter_mut().flat_map(|(_, subject)| subject);
-    look_at_left(&context.workspace, found.collect());
+    examine_outputs(&context.workspace, found.collect());
     subjects
 }
 
 /// Reads what agents left, all in one pass over the manifest. The check reports what could not be read.
-fn look_at_left(workspace: &Workspace, mut subjects: Vec<&mut Subject>) {
+fn examine_outputs(workspace: &Workspace, mut subjects: Vec<&mut Subject>) {
     subjects.retain(|subject| subject.spawn.is_some());
     let records = subjects.iter().filter_map(|subject| subject.spawn.clone());
     let records: Vec<SpawnRecord> = records.collect();
     let required = subjects.first().map(|first| first.required.clone());
-    let found = look_at_outputs(workspace, &records, &required.unwrap_or_default());
+    let found = check_outputs(workspace, &records, &required.unwrap_or_default());
     for (subject, found) in subjects.into_iter().zip(found.unwrap_or_default()) {
         subject.left = found.ok();
     }
@@ -121,9 +121,13 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn look(context: &mut Context, id: TaskId, epoch: Option<u32>) -> Result<Subject> {
+    pub(super) fn examine(
+        context: &mut Context,
+        id: TaskId,
+        epoch: Option<u32>,
+    ) -> Result<Subject> {
         let mut subject = Subject::new(context, id, epoch)?;
-        look_at_left(&subject.workspace.clone(), vec![&mut subject]);
+        examine_outputs(&subject.workspace.clone(), vec![&mut subject]);
         Ok(subject)
     }
 
@@ -152,14 +156,14 @@ impl Subject {
         })
     }
 
-    pub(super) fn look_at_merge(&mut self) -> Result<()> {
+    pub(super) fn examine_merge(&mut self) -> Result<()> {
         if let Some(record) = &self.spawn {
             self.unmerged = find_unmerged(&self.workspace, record)?;
         }
         Ok(())
     }
 
-    pub(super) fn judge(&self, transaction: &dyn Transaction, task: &Task) -> Result<Verdict> {
+    pub(super) fn evaluate(&self, transaction: &dyn Transaction, task: &Task) -> Result<Verdict> {
         let gates = transaction.gates(task.id)?;
         let forced = gates.forced.clone();
         let mut judged = task.clone();
@@ -168,7 +172,7 @@ impl Subject {
         }
         let (files, is_run) = (self.files.clone(), self.criteria.is_some());
         let standing = TaskGates::new(&self.workspace, &judged, gates, files, is_run);
-        let mut unproven = standing.faults(&task.acceptance, &self.trust);
+        let mut unproven = standing.list_faults(&task.acceptance, &self.trust);
         if self.counts_words && !self.has_open_commands(&standing) {
             unproven.retain(|fault| fault.code != Code::EvidenceStale);
         }
@@ -274,7 +278,7 @@ pub(crate) fn find_undone(
         return Ok(undone);
     }
     let required = context.load_sections()?.to_vec();
-    let left = look_at_outputs(&context.workspace, &records, &required).unwrap_or_default();
+    let left = check_outputs(&context.workspace, &records, &required).unwrap_or_default();
     let left = left.into_iter().flatten();
     undone.extend(left.filter_map(|left| {
         let fault = find_fault(&left)?;

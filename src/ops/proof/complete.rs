@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Deserialize;
 
-use super::by_agent::leave_to_run;
+use super::by_agent::refuse_or_defer;
 use super::check::{Subject, Subjects, Verdict};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
@@ -58,11 +58,11 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
         force,
         epoch,
     } = request;
-    let mut subject = Subject::look(context, id, epoch)?;
-    if let Some(left) = leave_to_run(context, &subject, force)? {
+    let mut subject = Subject::examine(context, id, epoch)?;
+    if let Some(left) = refuse_or_defer(context, &subject, force)? {
         return Ok(left);
     }
-    subject.look_at_merge()?;
+    subject.examine_merge()?;
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
@@ -70,8 +70,8 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
         check_clock(transaction, id, &subject.caller)?;
         let mut warnings = Vec::from_iter(taken);
         if task.status != Status::Done {
-            let verdict = subject.judge(transaction, &task)?;
-            warnings.extend(subject.settle(transaction, verdict, force)?);
+            let verdict = subject.evaluate(transaction, &task)?;
+            warnings.extend(subject.record_completion(transaction, verdict, force)?);
         }
         let mut moved = finish(transaction, task, force, &subject.caller.now)?;
         moved.worktree = subject.workspace.worktree();
@@ -147,7 +147,7 @@ impl Subject {
         let is_verified = task.status == Status::Done && !is_unearned(transaction, self.id)?;
         // Under the claim of a run the work is verified even if the task is done.
         if !is_verified || self.caller.epoch.is_some() {
-            let verdict = self.judge(transaction, &task)?;
+            let verdict = self.evaluate(transaction, &task)?;
             if !verdict.faults.is_empty() {
                 return Err(verdict);
             }
@@ -156,14 +156,14 @@ impl Subject {
         // It is moved first, which may be refused: then nothing of it was written.
         finish(transaction, task, false, &self.caller.now)?;
         if let Some(verdict) = earned {
-            self.settle(transaction, verdict, false)?;
+            self.record_completion(transaction, verdict, false)?;
         }
         claim::end(transaction, self.id, &self.caller)?;
         Ok(())
     }
 
     /// Records by what a task is completed, and returns warnings. Refuses a task with faults, unless `force`.
-    fn settle(
+    fn record_completion(
         &self,
         transaction: &mut dyn Transaction,
         verdict: Verdict,
@@ -196,7 +196,7 @@ impl Subject {
         gates.forced = (!reasons.is_empty()).then_some(Forced { at, by, reasons });
         // The worktrees of the run are merged.
         if self.criteria.is_some() {
-            gates.bring_home();
+            gates.mark_merged();
         }
         if gates != before {
             transaction.put_gates(self.id, &gates)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Report, violation};
 use crate::error::{Code, Result};
-use crate::file::look;
+use crate::file::show_lines_command;
 use crate::id;
 use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty};
@@ -74,7 +74,7 @@ fn check_entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let violations = violations.map(|message| violation(code, "OUT-002", message));
     let report = Report::new(violations.collect());
     let fix = match faulty.first() {
-        Some(first) => look(&path, &[first.line]),
+        Some(first) => show_lines_command(&path, &[first.line]),
         None => "cleo manifest list".to_string(),
     };
     let error = report.error(&format!("entry {id}"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::request::GateRequest;
 use crate::error::{Code, Error, Result};
-use crate::file::nearest;
+use crate::file::nearest_existing;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
 use crate::ops::Context;
@@ -54,7 +54,7 @@ pub(super) struct Scene {
 
 impl Scene {
     /// Digests the files before evidence is taken: the evidence is about these.
-    pub(super) fn look(
+    pub(super) fn digest_files(
         context: &Context,
         (place, directory): (&Workspace, &str),
         patterns: &[String],
@@ -78,7 +78,7 @@ impl Scene {
 
     /// Takes evidence, and returns whether files changed while commands ran, so that it is stale already. Everything
     /// is checked before the first command runs.
-    pub(super) fn take(
+    pub(super) fn collect(
         &self,
         context: &Context,
         request: &GateRequest,
@@ -154,7 +154,7 @@ impl Scene {
     }
 
     /// Warns that it cannot be known when evidence of these files gets stale.
-    pub(super) fn warning(&self, task: TaskId) -> Option<String> {
+    pub(super) fn warn_of_unknown_files(&self, task: TaskId) -> Option<String> {
         if let Some(problem) = &self.tree.problem {
             return Some(format!(
                 "the files of {task} cannot be read, so it is unknown when this gets stale: {problem}"
@@ -211,13 +211,13 @@ impl Scene {
     }
 
     fn read_file(&self, path: &str) -> Result<Proof> {
-        let path = relative(&self.place.root, &self.origin.directory, path);
+        let path = relative_to_root(&self.place.root, &self.origin.directory, path);
         let full = self.place.confine(&path)?;
         let digest = tree::file_digest(&full).ok_or_else(|| {
             let message = format!("{path} is not a regular file that can be read");
             let look = if full.exists() { "ls -ld" } else { "ls -l" };
             Error::new(Code::FileUnreadable, message)
-                .fix(format!("{look} {}", nearest(&full)))
+                .fix(format!("{look} {}", nearest_existing(&full)))
                 .in_field("files")
         })?;
         Ok(Proof::File { path, digest })
@@ -249,7 +249,7 @@ fn count_depth() -> Result<u32> {
 
 /// Returns a path relative to the root, also for a path that leaves the workspace and comes back. A path outside stays
 /// as it was typed, and is refused later.
-fn relative(root: &Path, directory: &str, path: &str) -> String {
+fn relative_to_root(root: &Path, directory: &str, path: &str) -> String {
     let real = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
     let mut full = PathBuf::new();
     for part in real.join(directory).join(path).components() {

@@ -11,7 +11,7 @@ const RUNNING: [&str; 4] = [" --run", " --refresh", " --only", " --acceptance"];
 impl TaskGates {
     /// Lists everything that completing the task waits for: open gates, stale evidence, and criteria whose command has
     /// not shown that they hold. `now` are the criteria that the task has now, where a run keeps others.
-    pub(super) fn faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
+    pub(super) fn list_faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
         let faults = [self.find_open(), self.find_stale(), self.find_unproven(now)];
         let faults = faults.into_iter().flatten().map(|fault| {
             fault.or(

@@ -78,7 +78,7 @@ fn check_headings(found: &[Section<'_>], required: &[String]) -> Vec<String> {
             .iter()
             .enumerate()
             .filter(|(at, _)| Some(*at) != title);
-        match others.find(|(_, section)| plain(section.title).eq_ignore_ascii_case(name)) {
+        match others.find(|(_, section)| strip_emphasis(section.title).eq_ignore_ascii_case(name)) {
             None => faults.push(format!("has no section `## {name}`")),
             Some((_, section)) if section.is_empty => {
                 faults.push(format!("is not done: the section {name} is empty"));
@@ -96,7 +96,7 @@ fn check_headings(found: &[Section<'_>], required: &[String]) -> Vec<String> {
 }
 
 /// Returns a heading without emphasis and without a colon behind it.
-fn plain(title: &str) -> &str {
+fn strip_emphasis(title: &str) -> &str {
     title.trim_matches(|c: char| matches!(c, '*' | '_' | '`' | ':') || c.is_whitespace())
 }
 

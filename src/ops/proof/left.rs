@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{OutputVerdict, look_at_output};
+use super::{OutputVerdict, check_task_output};
 use crate::error::Result;
 use crate::file;
 use crate::manifest::Entry;
@@ -29,12 +29,12 @@ pub(crate) struct Left {
 }
 
 /// Looks at what the agent of a task left, and records nothing.
-pub(crate) fn look_at(context: &mut Context, which: One) -> Result<Left> {
-    let found = look_at_output(context, which.task)?;
+pub(crate) fn read_left(context: &mut Context, which: One) -> Result<Left> {
+    let found = check_task_output(context, which.task)?;
     let id = found.manifest_id.clone();
     let shown = id.and_then(|id| manifest::show(context, EntryId { id }).ok());
     let (entry, line) = shown.map(|shown| (shown.entry, shown.line)).unzip();
-    let (text, text_bytes) = text(context, found.output_file.as_deref()).unzip();
+    let (text, text_bytes) = read_beginning(context, found.output_file.as_deref()).unzip();
     Ok(Left {
         found,
         entry,
@@ -45,7 +45,7 @@ pub(crate) fn look_at(context: &mut Context, which: One) -> Result<Left> {
 }
 
 /// Reads the beginning of a file of the workspace; none when it is not there, or no file of it.
-fn text(context: &Context, file: Option<&str>) -> Option<(String, u64)> {
+fn read_beginning(context: &Context, file: Option<&str>) -> Option<(String, u64)> {
     let path = context.workspace.confine(file?).ok()?;
     let bytes = path.metadata().ok()?.len();
     let start = file::read_start(&path, TEXT_MAX).ok()?;

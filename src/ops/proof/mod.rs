@@ -19,15 +19,15 @@ mod standing;
 mod validate;
 mod verify;
 
-pub(crate) use check::{Undone, Verdict, check, find_undone, look};
+pub(crate) use check::{Undone, Verdict, check, examine_all, find_undone};
 pub(crate) use complete::{
     Complete, Record, complete, complete_checked, complete_with_parts, is_unearned, needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
-pub(crate) use left::{Left, look_at};
+pub(crate) use left::{Left, read_left};
 pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
-pub(crate) use output::{Output, OutputVerdict, look_at_output, output};
+pub(crate) use output::{Output, OutputVerdict, check_task_output, output};
 pub(crate) use prompt::{PromptSent, prompt};
 pub(crate) use request::{Acceptance, GateRequest, RenewalRequest, accept_criterion, set_gate};
 pub(super) use standing::gates_to_show;

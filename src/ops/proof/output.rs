@@ -61,7 +61,7 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     let Output { task: id, epoch } = which;
     let caller = Caller::for_task(context, id, epoch);
     context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
-    let (verdict, record) = judge(context, id)?;
+    let (verdict, record) = judge_output(context, id)?;
     let record = record.filter(|record| {
         let is_known =
             record.verified_at.is_some() && record.output_digest == verdict.output_digest;
@@ -91,11 +91,14 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
 }
 
 /// Checks what the agent of a task left, and records nothing.
-pub(crate) fn look_at_output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
-    Ok(judge(context, task)?.0)
+pub(crate) fn check_task_output(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+    Ok(judge_output(context, task)?.0)
 }
 
-fn judge(context: &mut Context, task: TaskId) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
+fn judge_output(
+    context: &mut Context,
+    task: TaskId,
+) -> Result<(OutputVerdict, Option<SpawnRecord>)> {
     let required = context.load_sections()?.to_vec();
     let workspace = context.find_judged_workspace(task)?;
     let (mut verdict, record) = context.read(|transaction| {
@@ -127,12 +130,12 @@ pub(in crate::ops) fn check_output(
     record: &SpawnRecord,
     required: &[String],
 ) -> Result<OutputVerdict> {
-    let mut left = look_at_outputs(workspace, std::slice::from_ref(record), required)?;
+    let mut left = check_outputs(workspace, std::slice::from_ref(record), required)?;
     check_named(transaction, left.remove(0)?)
 }
 
 /// Reads what agents left for these spawns, in their order, in one pass over the manifest.
-pub(super) fn look_at_outputs(
+pub(super) fn check_outputs(
     workspace: &Workspace,
     records: &[SpawnRecord],
     required: &[String],
@@ -188,7 +191,7 @@ fn check_left(
     let (manifest_id, output_file) = match (record, &entry) {
         (Some(record), _) => (Some(&record.manifest_id), Some(record.output_file.clone())),
         (None, Some(entry)) => {
-            let file = format!("{OUTPUT_DIR}/{}", simplify(&entry.file));
+            let file = format!("{OUTPUT_DIR}/{}", simplify_path(&entry.file));
             (Some(&entry.id), Some(file))
         }
         (None, None) => (None, None),
@@ -236,7 +239,7 @@ fn check_spawned_entry(
         missing(format!("the entry {id} is not linked to {task}"));
     }
     let due = record.output_file.rsplit('/').next().unwrap_or_default();
-    if simplify(&entry.file) != due {
+    if simplify_path(&entry.file) != due {
         let message = format!("the entry {id} names the file {}, not {due}", entry.file);
         violations.push(violation(Code::OutputMissing, "OUT-001", message));
     }
@@ -244,7 +247,7 @@ fn check_spawned_entry(
 }
 
 /// Returns the shortest spelling of a path: `./a.md` is `a.md`.
-fn simplify(file: &str) -> String {
+fn simplify_path(file: &str) -> String {
     let parts = file.split('/').filter(|part| !matches!(*part, "" | "."));
     Vec::from_iter(parts).join("/")
 }
@@ -291,7 +294,7 @@ mod tests {
             ("sub/./a.md", "sub/a.md"),
             (".a.md", ".a.md"),
         ] {
-            assert_eq!(simplify(file), expected);
+            assert_eq!(simplify_path(file), expected);
         }
     }
 }

@@ -127,7 +127,7 @@ fn find_origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     let manifest = context.workspace.manifest()?;
     let is_in_task = context.read(|transaction| is_in_task(transaction, text))?;
     Ok(
-        match is_in_task || log::contains_text(&manifest, block::begins)? {
+        match is_in_task || log::contains_text(&manifest, block::has_block_start)? {
             true => Origin::Forged,
             false => Origin::Unknown,
         },
@@ -159,5 +159,5 @@ fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
             .chain(&task.files);
         [&task.title, &task.description].into_iter().chain(lists)
     });
-    Ok(words.any(|own| block::begins(own)))
+    Ok(words.any(|own| block::has_block_start(own)))
 }

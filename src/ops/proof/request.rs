@@ -180,7 +180,7 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
         request,
     };
     let result = verification.run(context)?;
-    context.vouch(&result.commands(gate));
+    context.trust_given(&result.commands(gate));
     Ok(result)
 }
 

@@ -153,7 +153,7 @@ fn check_order(
     let n_active = active.clone().count();
     let tasks = Vec::from_iter(active.filter(|task| !task.files.is_empty()));
     let patterns: Vec<&[String]> = tasks.iter().map(|task| task.files.as_slice()).collect();
-    for (first, second, path) in tree::overlaps(&workspace.root, &patterns)? {
+    for (first, second, path) in tree::find_overlaps(&workspace.root, &patterns)? {
         let (first, second) = (tasks[first].id, tasks[second].id);
         broken_by.extend([first, second]);
         let path = path.to_string_lossy();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::output::{OutputVerdict, look_at_outputs};
+use super::output::{OutputVerdict, check_outputs};
 use super::rules::{RuleReport, report_rules};
 use super::{Violation, violation};
 use crate::error::{Code, Error, Result};
@@ -113,7 +113,7 @@ fn check_finished(
     let ids: Vec<TaskId> = done.iter().map(|it| it.task.id).collect();
     let mut gates = transaction.gates_of(&ids)?;
     let spawns: Vec<SpawnRecord> = done.iter().filter_map(|it| it.spawn.clone()).collect();
-    let mut left = look_at_outputs(workspace, &spawns, required)?.into_iter();
+    let mut left = check_outputs(workspace, &spawns, required)?.into_iter();
     let mut reports = Vec::new();
     for Worked { task, spawn, .. } in done {
         let gates = gates.remove(&task.id).unwrap_or_default();

@@ -89,9 +89,10 @@ impl Verification {
         let trust = Trust::new(&context.surroundings, &context.workspace);
         let said = self.request.passed.unwrap_or(true);
         let can_pass = said || !commands.is_empty();
-        let task = context.read(|it| self.check(it, (&caller, &trust), place, can_pass))?;
-        let scene = Scene::look(context, place, &task.files, caller.epoch)?;
-        let (evidence, is_stale) = self.take(context, &scene)?;
+        let task =
+            context.read(|it| self.check_may_verify(it, (&caller, &trust), place, can_pass))?;
+        let scene = Scene::digest_files(context, place, &task.files, caller.epoch)?;
+        let (evidence, is_stale) = self.collect_evidence(context, &scene)?;
         let outcomes = evidence.iter().filter_map(Evidence::outcome);
         let passed = outcomes.reduce(|one, other| one && other).unwrap_or(said);
         let mut record = Record {
@@ -106,7 +107,7 @@ impl Verification {
         let claimed = claimed.unwrap_or_default();
         context.write(|transaction| {
             // Somebody may have taken over, or changed the criteria, while commands ran.
-            let task = self.check(transaction, (&caller, &trust), place, passed)?;
+            let task = self.check_may_verify(transaction, (&caller, &trust), place, passed)?;
             let mut gates = transaction.gates(id)?;
             match &self.of {
                 Requirement::Gate(gate) => {
@@ -129,13 +130,13 @@ impl Verification {
                  at each run can prove nothing"
             )]);
         } else if self.command().is_none() && !is_stale {
-            context.notes.warn(scene.warning(id));
+            context.notes.warn(scene.warn_of_unknown_files(id));
         }
         Ok(passed)
     }
 
     /// Checks that the caller may verify it with this result.
-    fn check(
+    fn check_may_verify(
         &self,
         transaction: &dyn Transaction,
         (caller, trust): (&Caller, &Trust),
@@ -199,12 +200,12 @@ impl Verification {
 
     /// Takes the evidence. A command of a criterion that cannot be started proves nothing, and holds up no other
     /// criterion.
-    fn take(&self, context: &Context, scene: &Scene) -> Result<(Vec<Evidence>, bool)> {
+    fn collect_evidence(&self, context: &Context, scene: &Scene) -> Result<(Vec<Evidence>, bool)> {
         let taken = match &self.of {
             Requirement::Criterion(one) if let Some(why) = one.find_shell_syntax() => {
                 Err(Error::new(Code::ProgramMissing, why))
             }
-            _ => scene.take(context, &self.request, self.limit),
+            _ => scene.collect(context, &self.request, self.limit),
         };
         match (taken, self.command()) {
             (Err(error), Some(words)) if error.code == Code::ProgramMissing => Ok((
@@ -299,7 +300,7 @@ pub(crate) fn renew(
         if is_gate_open && matches!(of, Requirement::Gate(_)) {
             continue;
         }
-        let (mut verification, directory) = repeat(of, &before, request, limit);
+        let (mut verification, directory) = repeat_verification(of, &before, request, limit);
         begin(&verification.describe());
         // Files are kept by their path from the root.
         for file in &mut verification.request.files {
@@ -336,7 +337,7 @@ pub(crate) fn renew(
 }
 
 /// Makes the verification that repeats what is known of a gate or criterion, and names its folder.
-fn repeat(
+fn repeat_verification(
     of: Requirement,
     before: &TaskGates,
     renewal: &RenewalRequest,

@@ -43,16 +43,16 @@ impl Journal {
         clock: Clock,
         store: &mut dyn Store,
     ) -> Result<Journal> {
-        let path = path(workspace, &run.id)?;
+        let path = events_path(workspace, &run.id)?;
         let folder = path.parent().unwrap_or(&path);
         create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
         let events = events(&*store.read()?, &run.id)?;
-        let lines: String = events.iter().map(line).collect();
+        let lines: String = events.iter().map(event_line).collect();
         Ok(Journal {
             run: run.id.clone(),
             owner: run.owner.clone(),
             clock,
-            file: repair(&path, &lines)?,
+            file: repair_file(&path, &lines)?,
             path,
             unwritten: Vec::new(),
             seen: events.last().map_or(0, |event| event.cursor),
@@ -60,7 +60,7 @@ impl Journal {
     }
 
     /// Looks for requests of other processes after an event, by its cursor.
-    pub(crate) fn look_after(&mut self, cursor: u64) {
+    pub(crate) fn set_cancel_cursor(&mut self, cursor: u64) {
         self.seen = cursor;
     }
 
@@ -93,7 +93,7 @@ impl Journal {
 
     pub(crate) fn flush(&mut self) -> Result<Vec<Event>> {
         let told = std::mem::take(&mut self.unwritten);
-        let lines: String = told.iter().map(line).collect();
+        let lines: String = told.iter().map(event_line).collect();
         let mut written = self.file.write_all(lines.as_bytes());
         if told.iter().any(|event| event.kind == RUN_FINISHED) {
             written = written.and_then(|()| self.file.sync_data());
@@ -103,7 +103,7 @@ impl Journal {
     }
 
     /// Does `work` in one transaction and returns its events. When it fails, none of them is kept.
-    pub(crate) fn record(
+    pub(crate) fn commit_events(
         &mut self,
         store: &mut dyn Store,
         work: impl FnOnce(&mut Journal, &mut dyn Transaction) -> Result<()>,
@@ -181,7 +181,7 @@ fn find_cancel(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<bool>
 }
 
 /// Returns the folder of a run. Names that lead out of the workspace or name no folder are refused.
-pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
+pub(crate) fn run_folder(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     if !id::is_plain(run) {
         let message = format!("`{run}` is not the id of a run");
         return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
@@ -189,18 +189,25 @@ pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     workspace.confine(&format!(".cleo/runs/{run}"))
 }
 
-fn path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
-    Ok(place(workspace, run)?.join("events.jsonl"))
+fn events_path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
+    Ok(run_folder(workspace, run)?.join("events.jsonl"))
 }
 
 /// Appends to the file of a run the events that a kill kept from it. A file that differs from the store stays,
 /// because a row of the store may be damaged.
-pub(crate) fn catch_up(workspace: &Workspace, run: &str, store: &mut dyn Store) -> Result<()> {
-    let path = path(workspace, run)?;
-    let lines: String = events(&*store.read()?, run)?.iter().map(line).collect();
+pub(crate) fn append_missing_events(
+    workspace: &Workspace,
+    run: &str,
+    store: &mut dyn Store,
+) -> Result<()> {
+    let path = events_path(workspace, run)?;
+    let lines: String = events(&*store.read()?, run)?
+        .iter()
+        .map(event_line)
+        .collect();
     let there = read_start(&path, lines.len() as u64 + 1).unwrap_or_default();
     match lines.as_bytes().starts_with(&there) {
-        true => repair(&path, &lines).map(drop),
+        true => repair_file(&path, &lines).map(drop),
         false => Ok(()),
     }
 }
@@ -217,13 +224,13 @@ pub(crate) fn events(transaction: &dyn Transaction, run: &str) -> Result<Vec<Eve
     }
 }
 
-fn line(event: &Event) -> String {
+fn event_line(event: &Event) -> String {
     // Nothing in it is a map whose keys are not text, so it can always be written.
     serde_json::to_string(&Line::from(event)).unwrap_or_default() + "\n"
 }
 
 /// Opens the file at its end and makes it hold these lines: everything from the first difference on is replaced.
-fn repair(path: &Path, lines: &str) -> Result<File> {
+fn repair_file(path: &Path, lines: &str) -> Result<File> {
     let repair = || {
         let mut file = open_to_write(path)?;
         file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
@@ -281,7 +288,7 @@ mod tests {
                 let mut all = kinds.iter();
                 all.try_for_each(|kind| journal.add(transaction, kind, Detail::new()))
             };
-            journal.record(&mut self.store, tell).unwrap();
+            journal.commit_events(&mut self.store, tell).unwrap();
         }
 
         fn path(&self) -> PathBuf {
@@ -312,7 +319,7 @@ mod tests {
     fn failed_transaction_adds_no_events() {
         let mut world = World::new();
         let mut journal = world.journal();
-        let failed = journal.record(&mut world.store, |journal, transaction| {
+        let failed = journal.commit_events(&mut world.store, |journal, transaction| {
             journal.add(transaction, "a", Detail::new())?;
             Err(Error::new(Code::Internal, "no"))
         });
@@ -349,7 +356,7 @@ mod tests {
     fn run_ids_cannot_leave_workspace() {
         let world = World::new();
         for name in ["", "..", "a/b", "/etc", "a b"] {
-            assert!(place(&world.workspace, name).is_err(), "{name}");
+            assert!(run_folder(&world.workspace, name).is_err(), "{name}");
         }
     }
 

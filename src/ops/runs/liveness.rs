@@ -39,7 +39,7 @@ pub(crate) struct RunLock {
 impl RunLock {
     pub(crate) fn acquire(workspace: &Workspace) -> Result<RunLock> {
         let name = id::random();
-        let path = place(workspace, &name)?;
+        let path = lock_path(workspace, &name)?;
         let begin = || {
             create_private_folder(path.parent().unwrap_or(&path))?;
             let file = create_anew(&path)?;
@@ -70,7 +70,7 @@ impl RunLock {
             return Ok(None);
         }
         let mut taken = run.clone();
-        self.take(&mut taken);
+        self.own(&mut taken);
         transaction.put_run(&taken)?;
         transaction.commit()?;
         let events = journal::events(&*store.read()?, id)?;
@@ -81,7 +81,7 @@ impl RunLock {
             run,
             seen: before.last().map_or(0, |event| event.cursor),
             orphans: match is_own {
-                true => orphans::end(id, &workspace.root, &groups),
+                true => orphans::end_agents_of_run(id, &workspace.root, &groups),
                 false => 0,
             },
             events,
@@ -89,7 +89,7 @@ impl RunLock {
         }))
     }
 
-    pub(crate) fn take(&self, run: &mut Run) {
+    pub(crate) fn own(&self, run: &mut Run) {
         run.status = RunStatus::Running;
         run.owner = self.name.clone();
         (run.completed_at, run.error) = (None, None);
@@ -115,7 +115,7 @@ impl Drop for RunLock {
     }
 }
 
-fn place(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+fn lock_path(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     workspace.confine(&format!(".cleo/runs/{name}.alive"))
 }
 
@@ -125,7 +125,7 @@ fn is_alive(workspace: &Workspace, name: &str) -> bool {
     if !id::is_plain(name) {
         return false;
     }
-    let Ok(path) = place(workspace, name) else {
+    let Ok(path) = lock_path(workspace, name) else {
         return false;
     };
     let file = match File::open(&path) {
@@ -278,18 +278,18 @@ pub(crate) fn mark_interrupted_runs(
     for owner in dead {
         for run in transaction.list_unfinished(owner)? {
             ended.extend(Some(run.id.clone()).filter(|_| !run.kind.resumes()));
-            interrupt(&mut *transaction, run, clock)?;
+            mark_interrupted(&mut *transaction, run, clock)?;
         }
     }
     transaction.commit()?;
     // These are neither resumed nor cancelled.
     for run in ended {
-        orphans::end(&run, &workspace.root, &[]);
+        orphans::end_agents_of_run(&run, &workspace.root, &[]);
     }
     Ok(())
 }
 
-fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {
+fn mark_interrupted(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {
     let now = clock.timestamp();
     run.status = match run.kind.resumes() {
         true => RunStatus::Interrupted,
@@ -297,7 +297,7 @@ fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> 
     };
     run.error = Some(INTERRUPTED.to_string());
     run.completed_at = Some(now.clone());
-    count(transaction, &mut run)?;
+    add_open_time(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
     let kind = match run.kind.resumes() {
@@ -308,7 +308,7 @@ fn interrupt(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> 
     Ok(())
 }
 
-fn count(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
+fn add_open_time(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }
@@ -347,12 +347,12 @@ mod tests {
         for is_asked in [false, true] {
             let taken = lock.take_over(store, &workspace, "run_1", false, &|_| Ok(true));
             let mut taken = taken.unwrap().unwrap();
-            lock.take(&mut taken.run);
+            lock.own(&mut taken.run);
             if is_asked {
                 ask(store);
             }
             let mut journal = Journal::begin(&workspace, &taken.run, clock, store).unwrap();
-            journal.look_after(taken.seen);
+            journal.set_cancel_cursor(taken.seen);
             let is_seen = journal.is_cancelled(store).unwrap();
             assert_eq!(is_seen, is_asked, "that of before was for the dead process");
         }

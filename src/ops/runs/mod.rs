@@ -27,7 +27,7 @@ const OPEN_MAX: u32 = 100;
 pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
     match open_after_recovery(&workspace, &surroundings.clock)? {
-        Some(mut store) => store.read()?.runs(surroundings.only(), filter),
+        Some(mut store) => store.read()?.runs(surroundings.visible_user(), filter),
         None => Ok(RunPage::default()),
     }
 }
@@ -62,7 +62,7 @@ pub(crate) fn is_run(name: &str) -> bool {
 }
 
 fn has_folder(workspace: &Workspace, run: &str) -> bool {
-    journal::place(workspace, run).is_ok_and(|folder| folder.is_dir())
+    journal::run_folder(workspace, run).is_ok_and(|folder| folder.is_dir())
 }
 
 /// Returns true for a run of the workspace. An agent may move its folder away, so its record counts too.

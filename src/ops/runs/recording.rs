@@ -54,7 +54,7 @@ impl<'a> Recording<'a> {
         let mut transaction = store.write_records()?;
         let number = transaction.last_event()? + 1;
         let run = Run {
-            id: id::mint("exec", &clock, number),
+            id: id::make_id("exec", &clock, number),
             user: surroundings.actor.clone(),
             routed_by: RoutedBy::Rule,
             started_at: clock.timestamp(),
@@ -110,21 +110,24 @@ impl<'a> Recording<'a> {
             seen,
             ..
         } = taken.ok_or_else(|| super::no_run(id))?;
-        lock.take(&mut run);
+        lock.own(&mut run);
         let messages = store.read()?.run_messages(id)?;
         let mut recording = Recording::open(workspace, run, clock, store, lock, tell)?;
-        recording.journal.look_after(seen);
+        recording.journal.set_cancel_cursor(seen);
         recording.messages = messages.len();
         Ok((recording, events, messages))
     }
 
-    pub(crate) fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn commit<T>(
+        &mut self,
+        work: impl FnOnce(&mut Notes<'_>) -> Result<T>,
+    ) -> Result<T> {
         let before = self.run.clone();
         let (run, messages) = (&mut self.run, &mut self.messages);
         let mut done = None;
         let events = self
             .journal
-            .record(&mut self.store, |journal, transaction| {
+            .commit_events(&mut self.store, |journal, transaction| {
                 let mut notes = Notes {
                     run,
                     messages,
@@ -165,23 +168,23 @@ impl<'a> Recording<'a> {
     ) -> Result<()> {
         let took = self.journal.clock.elapsed_ms(self.since);
         let now = self.journal.clock.timestamp();
-        self.note(|notes| {
+        self.commit(|notes| {
             note(notes)?;
             notes.run.status = status;
             notes.run.completed_at = Some(now);
             notes.run.add_time(took);
-            notes.event(RUN_FINISHED, json!({"status": status}))
+            notes.add_event(RUN_FINISHED, json!({"status": status}))
         })
     }
 }
 
 impl Notes<'_> {
-    pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
+    pub(crate) fn add_event(&mut self, kind: &str, fields: Value) -> Result<()> {
         self.journal.add(self.transaction, kind, detail(fields))
     }
 
     /// Adds a message; returns its id.
-    pub(crate) fn say(
+    pub(crate) fn add_message(
         &mut self,
         speaker: Speaker,
         sender: &str,
@@ -203,7 +206,7 @@ impl Notes<'_> {
         };
         self.transaction.add_message(&message)?;
         let chat = json!({"role": speaker, "messageId": id, "agent": sender, "text": text});
-        self.event("chat", chat)?;
+        self.add_event("chat", chat)?;
         Ok(id)
     }
 
@@ -215,11 +218,11 @@ impl Notes<'_> {
     ) -> Result<()> {
         let now = self.journal.clock.timestamp();
         self.transaction.use_agent(agent, &now)?;
-        self.took(usage, cost);
+        self.add_usage(usage, cost);
         Ok(())
     }
 
-    pub(crate) fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
+    pub(crate) fn add_usage(&mut self, usage: Option<Usage>, cost: Option<f64>) {
         let before = Spent {
             usage: self.run.usage,
             cost: self.run.cost,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
-use super::{Options, Preparation, Spawned, keep};
+use super::{Options, Preparation, Spawned, store_record};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
@@ -167,7 +167,7 @@ impl Preparation {
         accept: &mut Accept<'_>,
         take: &mut dyn FnMut(Spawned) -> bool,
     ) -> Result<Batch> {
-        context.read(|transaction| self.survey(transaction, options, ids))?;
+        context.read(|transaction| self.read_manifest_for(transaction, options, ids))?;
         let mut batch = Batch::default();
         for (number, chunk) in ids.chunks(CHUNK).enumerate() {
             let spawned = self.prepare_chunk(context, chunk, options, accept, &mut batch.failed);
@@ -237,7 +237,7 @@ impl Preparation {
                 let (all, faults) = prepare(&*transaction, &accepted);
                 let mut kept = Vec::with_capacity(all.len());
                 for (record, spawned) in all {
-                    keep(transaction, record)?;
+                    store_record(transaction, record)?;
                     kept.push(spawned);
                 }
                 Ok((kept, faults))

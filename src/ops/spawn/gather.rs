@@ -15,7 +15,7 @@ use crate::ops::tasks::above;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::rules::is_slug;
-use crate::template::{Bindings, NONE, add_suffix, slug, words};
+use crate::template::{Bindings, NONE, add_suffix, slug, slug_of};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Maximum length of a finding of a dependency, in characters; its entry has the whole.
@@ -48,7 +48,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn read(
+    pub(super) fn read_taken(
         workspace: &Workspace,
         date: &str,
         worktree: Option<&Path>,
@@ -73,7 +73,7 @@ impl Names {
 
 /// Chooses an output file and a manifest id that are free. A task keeps its id until an entry uses it, and two
 /// tasks with the same title never share a file.
-pub(super) fn place(
+pub(super) fn choose_names(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     task: &Task,
@@ -139,7 +139,7 @@ fn is_free(
 }
 
 /// Reads the latest entry of each dependency of some tasks; of one that no entry names, the last linked entry.
-pub(super) fn findings(
+pub(super) fn read_findings(
     transaction: &dyn Transaction,
     workspace: &Workspace,
     tasks: &[TaskId],
@@ -172,7 +172,7 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-pub(super) fn bindings(
+pub(super) fn make_bindings(
     transaction: &dyn Transaction,
     findings: &log::Latest,
     task: &Task,
@@ -187,7 +187,7 @@ pub(super) fn bindings(
     // The name of a phase is inside the block, so it must be a slug.
     let phase = task.phase.as_deref().map(|phase| match is_slug(phase) {
         true => phase.to_string(),
-        false => words(phase),
+        false => slug_of(phase),
     });
     let next = transaction.list_unblocked_by(task.id)?;
     let criteria = task
@@ -252,7 +252,7 @@ pub(in crate::ops) fn epic_of(
 
 /// Returns the topics of a task for its entry: its labels as slugs, so that no label can break the line.
 pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
-    let topics = task.labels.iter().map(|label| words(label));
+    let topics = task.labels.iter().map(|label| slug_of(label));
     let topics: IndexSet<String> = topics.filter(|topic| !topic.is_empty()).collect();
     match topics.is_empty() {
         true => vec![task.kind.to_string()],

@@ -120,13 +120,13 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
     let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
     context.read(|transaction| {
         require(transaction, task)?;
-        preparation.survey(transaction, &options, &[task])
+        preparation.read_manifest_for(transaction, &options, &[task])
     })?;
     let mut spawned = match options.dry_run {
         true => context.read(|transaction| preparation.prepare(transaction, task, &options)),
         false => context.write(|transaction| {
             let spawned = preparation.prepare(transaction, task, &options)?;
-            keep(transaction, preparation.record(&spawned)?)?;
+            store_record(transaction, preparation.record(&spawned)?)?;
             Ok(spawned)
         }),
     }?;
@@ -154,7 +154,7 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
     })
 }
 
-fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
+fn store_record(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     let known = transaction.spawns(record.task)?;
     let same = known
         .iter()
@@ -196,7 +196,7 @@ pub(crate) fn block_for(context: &mut Context, which: One) -> Result<Injected> {
     let mut preparation = Preparation::load(context)?;
     context.read(|transaction| {
         let task = require(transaction, which.task)?;
-        preparation.survey(transaction, &options, &[task.id])?;
+        preparation.read_manifest_for(transaction, &options, &[task.id])?;
         preparation.block(transaction, &task)
     })
 }

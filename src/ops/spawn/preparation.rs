@@ -14,7 +14,7 @@ use crate::ops::{Context, Surroundings, require};
 use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation, block};
 use crate::skill::Skill;
-use crate::spawn::{Input, Prepared, prepare, stack};
+use crate::spawn::{Input, Prepared, prepare, select_protocols};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 use crate::template::{Bindings, inject};
@@ -55,7 +55,7 @@ impl Preparation {
     }
 
     /// Reads the manifest for the prompts of some tasks. Keeps the names of earlier prompts of the same date.
-    pub(super) fn survey(
+    pub(super) fn read_manifest_for(
         &mut self,
         transaction: &dyn Transaction,
         options: &Options,
@@ -63,7 +63,7 @@ impl Preparation {
     ) -> Result<()> {
         let today = || self.surroundings.clock.date();
         let date = options.date.clone().unwrap_or_else(today);
-        let mut names = Names::read(&self.workspace, &date, options.worktree.as_deref())?;
+        let mut names = Names::read_taken(&self.workspace, &date, options.worktree.as_deref())?;
         if let Some(before) = self.names.take().filter(|before| before.date == date) {
             names.placed = before.placed;
         }
@@ -77,16 +77,16 @@ impl Preparation {
         transaction: &dyn Transaction,
         tasks: &[TaskId],
     ) -> Result<()> {
-        self.findings = gather::findings(transaction, &self.workspace, tasks)?;
+        self.findings = gather::read_findings(transaction, &self.workspace, tasks)?;
         Ok(())
     }
 
-    fn place(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
+    fn choose_names(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
         let names = self.names.as_mut().ok_or_else(|| {
             let message = "the manifest was not read before a prompt";
             Error::new(Code::Internal, message)
         })?;
-        gather::place(transaction, &self.workspace, task, names)
+        gather::choose_names(transaction, &self.workspace, task, names)
     }
 
     /// Prepares the prompt of a task with a free output file.
@@ -106,8 +106,8 @@ impl Preparation {
                 .fix(format!("cleo reopen {id}"))
                 .or("look at its prompt, which records nothing", look));
         }
-        let place = self.place(transaction, &task)?;
-        self.compose(transaction, &task, &place, options)
+        let place = self.choose_names(transaction, &task)?;
+        self.compose_prompt(transaction, &task, &place, options)
     }
 
     pub(super) fn record(&self, spawned: &Spawned) -> Result<SpawnRecord> {
@@ -129,15 +129,15 @@ impl Preparation {
     /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
     pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
         let known = list_known_protocols()?;
-        let place = self.place(transaction, task)?;
-        let (_, bindings, situation) = self.choose(transaction, task, &place, None)?;
-        let stack = stack(&known[0], &known[1..], &situation);
+        let place = self.choose_names(transaction, task)?;
+        let (_, bindings, situation) = self.choose_skill(transaction, task, &place, None)?;
+        let stack = select_protocols(&known[0], &known[1..], &situation);
         let block = inject(&block::compose(&stack), &bindings).text;
         Ok(Injected { block })
     }
 
     /// Chooses the skill of a task and reads what its prompt is filled with.
-    fn choose<'t>(
+    fn choose_skill<'t>(
         &'t self,
         transaction: &dyn Transaction,
         task: &'t Task,
@@ -150,7 +150,7 @@ impl Preparation {
         }
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.chosen.skill)?;
-        let mut bindings = gather::bindings(transaction, &self.findings, task, place)?;
+        let mut bindings = gather::make_bindings(transaction, &self.findings, task, place)?;
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task,
@@ -162,7 +162,7 @@ impl Preparation {
     }
 
     /// Assembles the prompt of a task for an output file.
-    pub(super) fn compose(
+    pub(super) fn compose_prompt(
         &self,
         transaction: &dyn Transaction,
         task: &Task,
@@ -170,7 +170,7 @@ impl Preparation {
         options: &Options,
     ) -> Result<Spawned> {
         let (decision, bindings, situation) =
-            self.choose(transaction, task, place, options.template.as_deref())?;
+            self.choose_skill(transaction, task, place, options.template.as_deref())?;
         let skill = situation.skill;
         let input = Input {
             situation,

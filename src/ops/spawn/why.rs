@@ -104,7 +104,7 @@ fn replay(
         force_inject: receipt.force_inject,
         ..Options::default()
     };
-    let (now, fault) = match preparation.compose(transaction, task, &place, &options) {
+    let (now, fault) = match preparation.compose_prompt(transaction, task, &place, &options) {
         Ok(again) => (Some(again.receipt), None),
         Err(error) if is_of_input(error.code) => (None, Some(error.message)),
         Err(error) => return Err(error),

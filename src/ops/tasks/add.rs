@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::agents::check_assignable;
-use crate::ops::trust::{Item, check_given};
+use crate::ops::trust::{Item, list_untrusted_given};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::task::Task;
@@ -69,17 +69,17 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
     ])?;
     check_assignable(context, draft.assigned_agent.as_deref())?;
     let lines = draft.acceptance.clone();
-    check_given(context, Item::criteria(TaskId(0), &lines))?;
+    list_untrusted_given(context, Item::criteria(TaskId(0), &lines))?;
     let added = add(context, vec![draft])?.pop();
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     let id = added.task.id;
     if added.created {
-        let commands = check_given(context, Item::criteria(id, &lines))?;
-        context.vouch(&commands);
+        let commands = list_untrusted_given(context, Item::criteria(id, &lines))?;
+        context.trust_given(&commands);
     } else {
         let key = added.task.key.as_deref().unwrap_or_default();
         let known = format!("{id} has the key `{key}` already; nothing was added");
-        context.warn(&mut vec![known]);
+        context.move_warnings(&mut vec![known]);
     }
     Ok(added)
 }
@@ -104,11 +104,11 @@ fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) ->
     let keys = HashMap::new();
     context.write(|transaction| {
         let mut batch = Batch { plans, keys };
-        batch.identify(transaction, &clock, &by)?;
-        batch.resolve(transaction)?;
+        batch.assign_ids(transaction, &clock, &by)?;
+        batch.resolve_references(transaction)?;
         batch.refuse_circles(transaction)?;
         batch.refuse_nesting(transaction)?;
-        batch.put(transaction, told)
+        batch.insert_all(transaction, told)
     })
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct Plan {
 
 impl Batch {
     /// Sets the id of each task, which is that of its key or a new one, its times, and the author of its notes.
-    fn identify(
+    fn assign_ids(
         &mut self,
         transaction: &mut dyn Transaction,
         clock: &Clock,
@@ -183,7 +183,7 @@ impl Batch {
         Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|plan| plan.line).collect())
     }
 
-    fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
+    fn resolve_references(&mut self, tasks: &dyn Tasks) -> Result<()> {
         let own: HashSet<TaskId> = self.new_ids().collect();
         let keys = &self.keys;
         let find = |reference: &Reference| -> Result<Option<TaskId>> {
@@ -198,7 +198,7 @@ impl Batch {
         };
         let is_batch = self.plans.len() > 1;
         for plan in &mut self.plans {
-            plan.resolve(find).map_err(|mut error| {
+            plan.resolve_references(find).map_err(|mut error| {
                 if is_batch {
                     error.message = format!("{}: {}", plan.name(), error.message);
                 }
@@ -280,7 +280,11 @@ impl Batch {
         Ok(())
     }
 
-    fn put(self, transaction: &mut dyn Transaction, mut told: impl FnMut(Added)) -> Result<()> {
+    fn insert_all(
+        self,
+        transaction: &mut dyn Transaction,
+        mut told: impl FnMut(Added),
+    ) -> Result<()> {
         for plan in self.plans {
             let created = plan.is_new;
             let task = if created {
@@ -311,7 +315,10 @@ impl Plan {
         key.unwrap_or_else(|| format!("“{}”", self.task.title))
     }
 
-    fn resolve(&mut self, find: impl Fn(&Reference) -> Result<Option<TaskId>>) -> Result<()> {
+    fn resolve_references(
+        &mut self,
+        find: impl Fn(&Reference) -> Result<Option<TaskId>>,
+    ) -> Result<()> {
         if let Some(parent) = &self.parent {
             self.task.parent = Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?);
         }

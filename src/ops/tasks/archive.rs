@@ -108,10 +108,10 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
         for id in &tasks {
-            chosen.extend(whole(transaction, *id)?);
+            chosen.extend(list_closed_below(transaction, *id)?);
         }
         if let Some(moment) = &closed_before {
-            chosen.extend(older(transaction, moment, epic)?);
+            chosen.extend(list_closed_before(transaction, moment, epic)?);
         }
         Ok(chosen)
     };
@@ -161,7 +161,7 @@ fn set(
         })
     };
     match dry_run {
-        true => context.rehearse(work),
+        true => context.write_and_roll_back(work),
         false => context.write(work),
     }
 }
@@ -173,7 +173,7 @@ fn list_with_descendants(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
 }
 
 /// Returns a task with all below it, all of which must be closed.
-fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
+fn list_closed_below(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     let task = require(tasks, id)?;
     if !task.is_closed() {
         let message = format!(
@@ -199,7 +199,11 @@ fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     list_with_descendants(tasks, id)
 }
 
-fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<TaskId>> {
+fn list_closed_before(
+    tasks: &dyn Tasks,
+    moment: &str,
+    epic: Option<TaskId>,
+) -> Result<Vec<TaskId>> {
     let filter = Filter {
         statuses: vec![Status::Done, Status::Cancelled],
         closed_before: Some(moment.to_string()),

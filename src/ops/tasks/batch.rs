@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::add::Plan;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{Lines, look};
+use crate::file::{Lines, show_lines_command};
 use crate::task::fields::Draft;
 use crate::task::rules::TEXT_MAX;
 
@@ -93,7 +93,7 @@ pub(crate) fn with_look(error: Error, file: &Path) -> Error {
         return error;
     }
     let lines = &error.lines[..error.lines.len().min(FAULTS_SHOWN)];
-    let look = look(file, lines);
+    let look = show_lines_command(file, lines);
     let again = format!("cleo add --batch {}", quote(&file.to_string_lossy()));
     error
         .fix(look)

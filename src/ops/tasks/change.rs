@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use super::claim::end_undone;
 use super::fence::{Caller, check_holder, no_removal};
-use super::waits::early;
+use super::waits::warn_of_waits;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::agents::check_assignable;
-use crate::ops::trust::{Item, check_given};
+use crate::ops::trust::{Item, list_untrusted_given};
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, Transaction, dangling};
 use crate::task::fields::{ListField, Patch};
 use crate::task::graph::circle;
-use crate::task::rules::{inside, refuse_blank};
+use crate::task::rules::{normalize_inside, refuse_blank};
 use crate::task::{Status, Task};
 
 /// A task after its change.
@@ -42,9 +42,9 @@ pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
         return Err(Error::new(Code::Usage, message));
     }
     check_assignable(context, patch.assigned_agent.as_deref())?;
-    let commands = check_given(context, Item::criteria(id, &patch.acceptance))?;
+    let commands = list_untrusted_given(context, Item::criteria(id, &patch.acceptance))?;
     let task = change(context, id, patch, true)?;
-    context.vouch(&commands);
+    context.trust_given(&commands);
     Ok(Updated { task })
 }
 
@@ -89,12 +89,12 @@ pub(in crate::ops) fn change(
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &gates)?;
         if is_moved && task.status == Status::Active {
-            warnings.extend(early(transaction, &task)?);
+            warnings.extend(warn_of_waits(transaction, &task)?);
         }
         Ok(((task, warnings), keep))
     })?;
     if keep {
-        context.warn(&mut warnings);
+        context.move_warnings(&mut warnings);
     }
     Ok(task)
 }
@@ -132,7 +132,7 @@ fn remove_items(task: &mut Task, patch: &Patch) -> Result<()> {
 /// Removes files; the error for an unknown one lists those of the task.
 fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
     for file in gone {
-        let plain = inside(file);
+        let plain = normalize_inside(file);
         let is_it = |own: &String| own == file || Some(own) == plain.as_ref();
         let Some(place) = task.files.iter().position(is_it) else {
             let own = task.files.join("`, `");

@@ -129,11 +129,11 @@ pub(crate) fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool
     let caller = Caller::without_task(context);
     refuse_task_of_run(context, id)?;
     // Fail without waiting for the write lock.
-    context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
+    context.read(|transaction| require_claimable(transaction, id, &caller, force).map(drop))?;
     context.write(|transaction| {
-        let (task, last, warnings) = claimable(transaction, id, &caller, force)?;
+        let (task, last, warnings) = require_claimable(transaction, id, &caller, force)?;
         let forced = !warnings.is_empty();
-        let claim = take(transaction, id, last.as_ref(), &caller, lease, forced)?;
+        let claim = put_claim(transaction, id, last.as_ref(), &caller, lease, forced)?;
         start_work(transaction, task, claim, &caller, warnings)
     })
 }
@@ -154,7 +154,7 @@ fn claim_one(
     caller: &Caller,
     lease: Lease,
 ) -> Result<Claim> {
-    let (task, last, _) = claimable(transaction, id, caller, false)?;
+    let (task, last, _) = require_claimable(transaction, id, caller, false)?;
     if !task.files.is_empty() {
         // A task that is active although its lease expired is not in its own way.
         let beside = select_independent(transaction, &[id], 1, &caller.now)?;
@@ -163,12 +163,12 @@ fn claim_one(
             return Err(Error::new(Code::NotReady, describe_conflict(conflict)).passing(true));
         }
     }
-    let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
+    let claim = put_claim(transaction, id, last.as_ref(), caller, lease, false)?;
     move_task(transaction, task, Status::Active, &caller.now)?;
     Ok(claim)
 }
 
-fn claimable(
+fn require_claimable(
     transaction: &dyn Transaction,
     id: TaskId,
     caller: &Caller,
@@ -214,7 +214,7 @@ pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Resu
     })
 }
 
-pub(super) fn take(
+pub(super) fn put_claim(
     transaction: &mut dyn Transaction,
     task: TaskId,
     last: Option<&Claim>,
@@ -223,11 +223,11 @@ pub(super) fn take(
     forced: bool,
 ) -> Result<Claim> {
     if let Some(last) = last.filter(|last| last.is_expired(&caller.now)) {
-        record(transaction, "expired", last, false)?;
+        record_claim(transaction, "expired", last, false)?;
     }
     let claim = Claim::after(last, task, &caller.name, caller.at, lease);
     transaction.put_claim(&claim)?;
-    record(transaction, "claimed", &claim, forced)?;
+    record_claim(transaction, "claimed", &claim, forced)?;
     Ok(claim)
 }
 
@@ -249,7 +249,7 @@ pub(in crate::ops) fn take_or_renew(
         return Ok((renew(transaction, own, caller, lease)?, false));
     }
     refuse_held(last.as_ref(), caller)?;
-    let claim = take(transaction, task.id, last.as_ref(), caller, lease, false)?;
+    let claim = put_claim(transaction, task.id, last.as_ref(), caller, lease, false)?;
     Ok((claim, true))
 }
 
@@ -289,7 +289,7 @@ pub(crate) fn heartbeat(
         let claim = renew(transaction, &claim, &caller, lease)?;
         let changed = claim.expires != until;
         if changed && !is_own {
-            record(transaction, "extended", &claim, true)?;
+            record_claim(transaction, "extended", &claim, true)?;
         }
         let as_before = format!("{id} is held until {until} as before: a lease is never shortened");
         let mut extended = Moved::new(task, changed);
@@ -343,7 +343,7 @@ pub(in crate::ops) fn end(
         false => "released",
     };
     transaction.put_claim(&claim.release(&caller.now))?;
-    record(transaction, kind, &claim, kind == "released" && !is_own)
+    record_claim(transaction, kind, &claim, kind == "released" && !is_own)
 }
 
 /// Ends the claim of a task that is not done, as [`end`] does, and returns its holder. Evidence from worktrees of a run
@@ -363,7 +363,7 @@ pub(super) fn end_undone(
     Ok(holder)
 }
 
-fn record(
+fn record_claim(
     transaction: &mut dyn Transaction,
     kind: &str,
     claim: &Claim,

@@ -1,6 +1,6 @@
 //! `claim --next`: the most urgent task that is ready.
 
-use super::claim::{end, start_work, take};
+use super::claim::{end, put_claim, start_work};
 use super::fence::{Caller, refuse_task_of_run};
 use super::{
     Moved, choose, describe_conflict, find_expired, is_in_scope, move_task, not_ready, open_parts,
@@ -34,7 +34,7 @@ pub(crate) fn claim_next(
         if let Some(scope) = scope {
             require(transaction, scope)?;
         }
-        chosen(transaction, scope, caller).map(|(id, _)| id)
+        choose_or_explain(transaction, scope, caller).map(|(id, _)| id)
     });
     match found {
         Ok(id) => refuse_task_of_run(context, id)?,
@@ -42,10 +42,10 @@ pub(crate) fn claim_next(
     }
     context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;
-        let (id, passed) = chosen(transaction, scope, caller)?;
+        let (id, passed) = choose_or_explain(transaction, scope, caller)?;
         let task = require(transaction, id)?;
         let last = transaction.claim(id)?;
-        let claim = take(transaction, id, last.as_ref(), caller, lease, false)?;
+        let claim = put_claim(transaction, id, last.as_ref(), caller, lease, false)?;
         let free = |id: &TaskId| format!("the lease of {id} was over: it is free again");
         let others = freed.iter().filter(|freed| **freed != id);
         let warnings = others.map(free).chain(describe_passed(&passed)).collect();
@@ -63,7 +63,7 @@ fn mention_dead_holders(context: &mut Context, error: Error, caller: &Caller) ->
     liveness::add_resume_hint(&context.surroundings, &context.workspace, holders, error)
 }
 
-fn chosen(
+fn choose_or_explain(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     caller: &Caller,

@@ -58,7 +58,7 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
     } = request;
     let caller = Caller::without_task(context);
     let work = |transaction: &dyn Transaction| {
-        let (going, released) = plan(transaction, id, cascade, force)?;
+        let (going, released) = plan_deletion(transaction, id, cascade, force)?;
         if !force {
             refuse_held(transaction, &going, cascade, &caller)?;
         }
@@ -88,7 +88,7 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
     })
 }
 
-fn plan(
+fn plan_deletion(
     tasks: &dyn Transaction,
     id: TaskId,
     cascade: bool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{end_undone, take_or_renew};
 use super::fence::{Caller, check_holder, refuse_outside_task, refuse_task_of_run};
-use super::waits::{NAMED_MAX, early, filter, open_below, open_children};
+use super::waits::{NAMED_MAX, open_below, open_children, try_filter, warn_of_waits};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -111,7 +111,7 @@ impl Moved {
 
     /// Moves the warnings into the notes of the context.
     pub(in crate::ops) fn warn(mut self, context: &mut Context) -> Moved {
-        context.warn(&mut self.warnings);
+        context.move_warnings(&mut self.warnings);
         self
     }
 }
@@ -127,7 +127,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
         if task.is_closed() {
             return Err(refuse_move(&task, "started", &format!("cleo reopen {id}")));
         }
-        let early = early(transaction, &task)?;
+        let early = warn_of_waits(transaction, &task)?;
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
         let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
         moved.changed |= is_new;
@@ -221,7 +221,7 @@ pub(in crate::ops) fn finish(
     if !force {
         refuse_open_parts(transaction, id, None)?;
     }
-    let early = early(transaction, &task)?;
+    let early = warn_of_waits(transaction, &task)?;
     let mut moved = move_task(transaction, task, Status::Done, now)?;
     moved.warnings.extend(early);
     if moved.changed {
@@ -236,7 +236,7 @@ pub(in crate::ops) fn refuse_open_parts(
     id: TaskId,
     run: Option<&str>,
 ) -> Result<()> {
-    let open = filter(open_below(transaction, id)?, |part| {
+    let open = try_filter(open_below(transaction, id)?, |part| {
         Ok(run.is_none() || find_reviewing_run(transaction, *part)?.as_deref() != run)
     })?;
     let Some(first) = open.first() else {

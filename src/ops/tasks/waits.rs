@@ -60,7 +60,7 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
 }
 
 pub(super) fn open_children(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
-    filter(tasks.children(id)?, |child| {
+    try_filter(tasks.children(id)?, |child| {
         let status = tasks.status(*child)?;
         Ok(!status.is_some_and(Status::is_closed))
     })
@@ -89,7 +89,7 @@ pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option
 }
 
 /// Returns warnings about open and missing dependencies of a task that is moved.
-pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
+pub(super) fn warn_of_waits(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
     let (id, waiting) = (task.id, waiting_for(tasks, task)?);
     let open = (!waiting.is_empty()).then(|| {
         let waits = id::list(&waiting);
@@ -102,12 +102,12 @@ pub(super) fn early(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String>> {
 
 /// Returns the dependencies of a task that are not done.
 pub(in crate::ops) fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
-    filter(task.depends.clone(), |id| {
+    try_filter(task.depends.clone(), |id| {
         Ok(tasks.status(*id)? != Some(Status::Done))
     })
 }
 
-pub(super) fn filter(
+pub(super) fn try_filter(
     ids: Vec<TaskId>,
     wanted: impl Fn(&TaskId) -> Result<bool>,
 ) -> Result<Vec<TaskId>> {

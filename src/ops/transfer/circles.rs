@@ -34,18 +34,18 @@ impl Plan {
             let members = group.iter().map(|id| self.name(*id)).collect();
             self.report.cycles.add(|| Circle { members });
             for at in self.places_of(&group) {
-                self.cut(at, &group, false);
+                self.cut_dependencies(at, &group, false);
             }
         }
         for at in 0..self.entries.len() {
             if !self.entries[at].record.task.depends.is_empty() {
-                let above = self.above(self.entries[at].record.task.parent, tasks)?;
-                self.cut(at, &above.into_iter().collect(), true);
+                let above = self.list_ancestors(self.entries[at].record.task.parent, tasks)?;
+                self.cut_dependencies(at, &above.into_iter().collect(), true);
             }
         }
         for group in self.find_circles(true, tasks)? {
             for at in self.places_of(&group) {
-                self.cut(at, &group, true);
+                self.cut_dependencies(at, &group, true);
             }
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Plan {
         }
         let mut is_broken = false;
         for at in known {
-            let is_kept = self.keep(at, &["parent", "depends"], WAITS_FOR_ITSELF) > 0;
+            let is_kept = self.keep_fields(at, &["parent", "depends"], WAITS_FOR_ITSELF) > 0;
             self.entries[at].is_partial |= is_kept;
             is_broken |= is_kept;
         }
@@ -133,27 +133,31 @@ impl Plan {
     fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
-            let above = self.above(self.entries[at].record.task.parent, tasks)?;
+            let above = self.list_ancestors(self.entries[at].record.task.parent, tasks)?;
             if above.len() >= DEPTH_MAX {
                 deep.push(at);
             }
         }
         for at in &deep {
             if self.is_own() && self.entries[*at].before.is_some() {
-                let n_kept = self.keep(*at, &["parent"], "it would be nested too deep");
+                let n_kept = self.keep_fields(*at, &["parent"], "it would be nested too deep");
                 self.entries[*at].is_partial |= n_kept > 0;
             } else {
                 self.entries[*at].record.task.parent = None;
                 let message =
                     format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
-                self.fault(*at, message);
+                self.add_fault(*at, message);
             }
         }
         Ok(!deep.is_empty())
     }
 
     /// Returns the tasks above a task with this parent, up to the maximum depth.
-    fn above(&self, parent: Option<TaskId>, tasks: &dyn Transaction) -> Result<Vec<TaskId>> {
+    fn list_ancestors(
+        &self,
+        parent: Option<TaskId>,
+        tasks: &dyn Transaction,
+    ) -> Result<Vec<TaskId>> {
         let mut above = Vec::new();
         let mut next = parent;
         while let Some(id) = next.filter(|_| above.len() < DEPTH_MAX) {
@@ -181,7 +185,7 @@ impl Plan {
 
     /// Removes dependencies on a group of tasks. They count as missing, so that the task waits until a user clears
     /// them; a dependency on the whole becomes a relation and delays only an open task.
-    fn cut(&mut self, at: usize, group: &Group, is_on_whole: bool) {
+    fn cut_dependencies(&mut self, at: usize, group: &Group, is_on_whole: bool) {
         let record = &mut self.entries[at].record;
         let cut = record.task.depends.extract_if(.., |id| group.contains(id));
         let cut: Vec<TaskId> = cut.collect();

@@ -88,7 +88,7 @@ fn take_over(
     let mut plan = Plan::new(reading, request.open_only);
     plan.report.dry_run = request.dry_run;
     let (error, commands) = context.write_if(|transaction| {
-        plan.decide(transaction, &caller.now)?;
+        plan.decide_all(transaction, &caller.now)?;
         let error = refuse(&plan.report, path).filter(|_| !request.drop_faults);
         if error.is_some() {
             return Ok(((error, Vec::new()), false));

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use serde_json::json;
 
-use super::versions::date;
+use super::versions::fill_times;
 use crate::clock::between_ms;
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -69,7 +69,7 @@ impl Plan {
         for record in reading.records {
             plan.report.read += 1;
             if open_only && record.task.is_closed() {
-                plan.leave_out(record);
+                plan.report_left_out(record);
             } else {
                 plan.add(record);
             }
@@ -81,10 +81,10 @@ impl Plan {
         self.report.format == Format::Cleo
     }
 
-    fn leave_out(&mut self, record: Record) {
+    fn report_left_out(&mut self, record: Record) {
         let is_done = record.task.status == Status::Done;
         let reason = if is_done { "done" } else { "cancelled" };
-        self.report.leave_out(&record.id, reason);
+        self.report.add_left_out(&record.id, reason);
         for key in [record.id, record.key] {
             self.left.insert(key, (record.task.uid.clone(), is_done));
         }
@@ -102,12 +102,12 @@ impl Plan {
         };
         if let Some(first) = first {
             let outcome = "the same task once more; the one that was changed last counts";
-            self.repeat(&record, outcome);
+            self.report_repeated(&record, outcome);
             self.by_key.entry(record.key.clone()).or_insert(first);
             return self.entries[first].record.replace_by_later(record);
         }
         if self.by_key.contains_key(&record.key) {
-            self.repeat(&record, "another task with the same id; it gets a new one");
+            self.report_repeated(&record, "another task with the same id; it gets a new one");
             let names = (2..).map(|nth: u32| format!("{}#{nth}", record.id));
             let is_free = |name: &String| !self.by_key.contains_key(name);
             origin = names.into_iter().find(is_free).unwrap_or(origin);
@@ -139,7 +139,7 @@ impl Plan {
         });
     }
 
-    fn repeat(&mut self, record: &Record, outcome: &str) {
+    fn report_repeated(&mut self, record: &Record, outcome: &str) {
         self.report.repeated_ids.add(|| Fault {
             place: record.place.clone(),
             id: Some(record.id.clone()),
@@ -148,19 +148,19 @@ impl Plan {
     }
 
     /// Decides about all tasks. Nothing is written yet.
-    pub(super) fn decide(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
-        self.give_ids(tasks, now)?;
+    pub(super) fn decide_all(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
+        self.assign_ids(tasks, now)?;
         for at in 0..self.entries.len() {
             self.resolve(at, tasks)?;
             self.limit_date(at, now);
         }
         for at in 0..self.entries.len() {
             match self.entries[at].before.clone() {
-                None => date(&mut self.entries[at].record.task, now),
-                Some(before) if self.is_own() => self.merge(at, &before, tasks)?,
+                None => fill_times(&mut self.entries[at].record.task, now),
+                Some(before) if self.is_own() => self.merge_export_version(at, &before, tasks)?,
                 Some(before) => self.update(at, &before, now)?,
             }
-            self.protect(at, tasks, now)?;
+            self.protect_fields(at, tasks, now)?;
         }
         self.refuse_circles(tasks)?;
         self.keep_wholes_open(tasks)?;
@@ -178,13 +178,13 @@ impl Plan {
         let changed = &self.entries[at].record.task.updated_at;
         if now < changed.as_str() && between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
             let message = format!("its last change {changed} is in the future; it counts as now");
-            self.fault(at, message);
+            self.add_fault(at, message);
             self.entries[at].record.task.updated_at = now.to_string();
         }
     }
 
     /// Finds known tasks. A new task keeps its id if it is free.
-    fn give_ids(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
+    fn assign_ids(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         let format = self.report.format;
         let unused = tasks.first_unused_id()?;
         let mut last = None;
@@ -246,7 +246,7 @@ impl Plan {
         });
     }
 
-    pub(super) fn fault(&mut self, at: usize, message: String) {
+    pub(super) fn add_fault(&mut self, at: usize, message: String) {
         let Record { place, id, .. } = &self.entries[at].record;
         self.report.faults.add(|| Fault {
             place: place.clone(),

@@ -36,7 +36,7 @@ impl Plan {
                 "it refers to {}, the id of two tasks in this file; import each export by itself",
                 reference.given
             );
-            self.fault(at, message);
+            self.add_fault(at, message);
         }
         let mut parent = self.resolve_parent(at, &parents, tasks)?;
         let mut depends = self.resolve_depends(at, &depends, tasks)?;
@@ -108,7 +108,7 @@ impl Plan {
             }
             let sample = match self.find(at, reference, tasks)? {
                 Target::Task(other) if other == own => {
-                    self.fault(at, "it depends on itself".to_string());
+                    self.add_fault(at, "it depends on itself".to_string());
                     continue;
                 }
                 Target::Task(other) => {

@@ -133,7 +133,7 @@ fn read_backlog(named: &Path, root: &Path, with_archive: bool, now: &str) -> Res
         reading.file = Some(name);
         match crate::file::read(&path, TASK_FILE_MAX) {
             Ok(bytes) => backlog::read(&bytes, area, &config, &mut reading),
-            Err(error) => reading.fault(0, None, error.message),
+            Err(error) => reading.add_fault(0, None, error.message),
         }
     }
     Ok(reading)
@@ -162,8 +162,8 @@ fn list(root: &Path, folder: &str, reading: &mut Reading) -> Result<Vec<(String,
         reading.file = Some(name.clone());
         match fs::canonicalize(&path) {
             Ok(real) if real.starts_with(&real_root) => files.push((name, path)),
-            Ok(_) => reading.fault(0, None, "it is a link that leads out of the folder"),
-            Err(cause) => reading.fault(0, None, format!("it cannot be read: {cause}")),
+            Ok(_) => reading.add_fault(0, None, "it is a link that leads out of the folder"),
+            Err(cause) => reading.add_fault(0, None, format!("it cannot be read: {cause}")),
         }
     }
     Ok(files)

@@ -23,20 +23,21 @@ impl Plan {
         if record.task.updated_at.is_empty() {
             record.task.updated_at.clone_from(&before.created_at);
         }
-        date(&mut record.task, now);
+        fill_times(&mut record.task, now);
         if before.updated_at > record.task.updated_at {
-            self.stay(at, before);
+            self.keep_newer(at, before);
             return Ok(());
         }
-        let joined = join(before, record, self.report.format.word()).map_err(|cause| {
-            Error::new(Code::Internal, "two versions of a task cannot be joined").because(cause)
-        })?;
+        let joined =
+            merge_tool_version(before, record, self.report.format.word()).map_err(|cause| {
+                Error::new(Code::Internal, "two versions of a task cannot be joined").because(cause)
+            })?;
         record.task = joined;
         Ok(())
     }
 
     /// Merges a known task with its version in an export. The later version wins; of the same time the one here.
-    pub(super) fn merge(
+    pub(super) fn merge_export_version(
         &mut self,
         at: usize,
         before: &Task,
@@ -65,7 +66,7 @@ impl Plan {
             let fields = differing(&same, task);
             if !fields.is_empty() {
                 self.report_kept(at, fields, "changed here later");
-                self.stay(at, before);
+                self.keep_newer(at, before);
             }
             self.entries[at].record.task = before.clone();
         }
@@ -74,7 +75,7 @@ impl Plan {
     }
 
     /// Leaves a task unchanged that was changed here later than in the file.
-    fn stay(&mut self, at: usize, before: &Task) {
+    fn keep_newer(&mut self, at: usize, before: &Task) {
         self.entries[at].record.task = before.clone();
         self.entries[at].is_newer_here = true;
         self.report.newer_here.add(|| before.id.to_string());
@@ -83,7 +84,12 @@ impl Plan {
     /// Keeps what an import cannot change: status `done`, the status of a claimed task or one that has to be verified
     /// here, and the criteria of work in progress. Only the first is dated anew, so that the other copy imports it:
     /// claims and proof belong to this copy alone.
-    pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
+    pub(super) fn protect_fields(
+        &mut self,
+        at: usize,
+        tasks: &dyn Transaction,
+        now: &str,
+    ) -> Result<()> {
         let entry = &mut self.entries[at];
         let task = &mut entry.record.task;
         // An open task is not archived.
@@ -100,23 +106,23 @@ impl Plan {
         };
         let is_later = task.updated_at > before.updated_at;
         if before.status == Status::Done {
-            let n_kept = self.keep(at, &["status"], "done here");
+            let n_kept = self.keep_fields(at, &["status"], "done here");
             self.entries[at].is_partial |= n_kept > 0 && is_later;
             return Ok(());
         }
         let claim = tasks.claim(before.id)?;
         if claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
-            self.keep(at, &["status"], "claimed here");
-            self.keep(at, &["acceptance", "files"], "claimed here");
+            self.keep_fields(at, &["status"], "claimed here");
+            self.keep_fields(at, &["acceptance", "files"], "claimed here");
             return Ok(());
         }
         let is_unproven = task.status == Status::Done
             && (needs_proof(tasks, &before)? || needs_proof(tasks, task)?);
         if is_unproven {
-            self.keep(at, &["status"], "not verified here");
+            self.keep_fields(at, &["status"], "not verified here");
         }
         if tasks.latest_spawn(before.id)?.is_some() {
-            self.keep(at, &["acceptance", "files"], "spawned here");
+            self.keep_fields(at, &["acceptance", "files"], "spawned here");
         }
         Ok(())
     }
@@ -146,7 +152,7 @@ impl Plan {
                 has_open |= !is_closed && !self.places.contains_key(&part);
             }
             if has_open {
-                self.keep(at, &["status"], "it has open parts");
+                self.keep_fields(at, &["status"], "it has open parts");
                 unchecked.extend(whole.and_then(|whole| self.places.get(&whole)));
             }
         }
@@ -154,7 +160,7 @@ impl Plan {
     }
 
     /// Keeps fields of a known task. Reports and counts those that the file would have changed.
-    pub(super) fn keep(&mut self, at: usize, names: &[&str], reason: &'static str) -> usize {
+    pub(super) fn keep_fields(&mut self, at: usize, names: &[&str], reason: &'static str) -> usize {
         let entry = &mut self.entries[at];
         let Some(before) = &entry.before else {
             return 0;
@@ -193,7 +199,7 @@ impl Plan {
 }
 
 /// Fills in missing times: the task was created now, and did not change since.
-pub(super) fn date(task: &mut Task, now: &str) {
+pub(super) fn fill_times(task: &mut Task, now: &str) {
     if task.created_at.is_empty() {
         task.created_at = now.to_string();
     }
@@ -208,7 +214,7 @@ pub(super) fn date(task: &mut Task, now: &str) {
 
 /// Merges a task with its version in the file of another tool. Fields that are empty there stay, and so do all notes.
 /// Parent and dependencies are already resolved.
-fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task> {
+fn merge_tool_version(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task> {
     let task = &record.task;
     let mut joined = json!(before);
     for (name, value) in json!(task).as_object().into_iter().flatten() {
@@ -227,7 +233,7 @@ fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task
     let mut joined: Task = serde_json::from_value(joined)?;
     joined.labels = match record.has_labels {
         true => task.labels.clone(),
-        false => join_labels(&before.labels, &task.labels),
+        false => merge_labels(&before.labels, &task.labels),
     };
     for note in &task.notes {
         let is_same = |other: &Note| (&other.by, &other.text) == (&note.by, &note.text);
@@ -246,7 +252,7 @@ fn join(before: &Task, record: &Record, format: &str) -> serde_json::Result<Task
 
 /// Merges labels with those that a file without labels has as fields, such as `project:a`: a task has one of each
 /// kind.
-fn join_labels(before: &[String], told: &[String]) -> Vec<String> {
+fn merge_labels(before: &[String], told: &[String]) -> Vec<String> {
     let kind = |label: &String| label.split_once(':').map(|(kind, _)| kind.to_string());
     let kinds: Vec<Option<String>> = told.iter().map(kind).collect();
     let is_kept = |label: &&String| {

@@ -119,7 +119,7 @@ impl Item {
         Item {
             kind: ItemKind::Worker,
             name: agent.id.clone(),
-            what: does(agent),
+            what: describe_worker(agent),
             origin: format!("agent {}", quote(&agent.id)),
             digest: digest(&parts),
         }
@@ -279,7 +279,7 @@ impl Item {
     }
 
     /// Returns the command that shows the item in full, where one does.
-    pub(super) fn look(&self) -> Option<String> {
+    pub(super) fn show_command(&self) -> Option<String> {
         let name = quote(&self.name);
         Some(match self.kind {
             ItemKind::Worker => format!("cleo agents show {name}"),
@@ -295,7 +295,7 @@ fn is_of_project(path: &str) -> bool {
 }
 
 /// Says what calling a worker and asking for its health does.
-pub(crate) fn does(agent: &Agent) -> String {
+pub(crate) fn describe_worker(agent: &Agent) -> String {
     let does = match (&agent.endpoint, agent.kind) {
         (Some(endpoint), Kind::Http) => format!("call {endpoint}"),
         _ => format!("run {}", quote_all(&agent.command)),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::rows::Row;
-use super::scene::{Scene, StateCounts, View, view};
+use super::scene::{Scene, StateCounts, View, with_scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -104,7 +104,7 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphVie
         done: query.collapse_done.unwrap_or(true),
         open: query.unfold.iter().cloned().collect(),
     };
-    view(
+    with_scene(
         context,
         |_| Ok(query.epic),
         |view| {

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use super::rows::Standing;
-use super::scene::{View, view};
+use super::scene::{View, with_scene};
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::proof::{self, TaskGates};
-use crate::ops::runs::journal::place;
+use crate::ops::runs::journal::run_folder;
 use crate::ops::skills::dispatch_subject;
 use crate::ops::tasks::{Links, One, above};
 use crate::ops::{Context, require};
@@ -96,7 +96,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
     let workspace = context.workspace.clone();
     // Shows the same states as the graph of the topmost task above it.
     let find_top = |tasks: &dyn Transaction| Ok(above(tasks, id)?.last().copied());
-    view(context, find_top, |view| {
+    with_scene(context, find_top, |view| {
         let task = require(view.transaction, id)?;
         let linked = |ids: &[TaskId]| -> Result<Vec<NeighborView>> {
             let tasks = view.transaction.readable(ids)?.into_iter();
@@ -152,7 +152,7 @@ fn list_attempts(view: &View<'_>, workspace: &Workspace, id: TaskId) -> Vec<Task
     for run in view.runs.iter().rev().map(|run| &run.id) {
         let track = view.tracks.find(run);
         let has_file = |attempt: u32, end: &str| {
-            let folder = place(workspace, run).ok();
+            let folder = run_folder(workspace, run).ok();
             folder.is_some_and(|folder| folder.join(format!("{id}-{attempt}.{end}")).is_file())
         };
         for attempt in track.map(|track| track.attempts(id)).unwrap_or_default() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::scene::{Scene, StateCounts, View, find_failed_gate, view};
+use super::scene::{Scene, StateCounts, View, find_failed_gate, with_scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -111,7 +111,7 @@ pub(crate) struct Standing {
 
 /// Lists tasks, joined with the runs that the caller sees.
 pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowPage> {
-    view(
+    with_scene(
         context,
         |_| Ok(query.epic),
         |view| {
@@ -192,7 +192,7 @@ impl View<'_> {
         Ok(Some(Row {
             standing: self.read_standing(&task)?,
             skill,
-            note: note(&self.scene, &task),
+            note: describe_state(&self.scene, &task),
             gates: gates.and_then(|gates| GateState::all(gates, &[])),
             runner: in_run.and_then(|task| task.setup.runner.clone()),
             attempt: in_run.map(|task| task.attempts).filter(|n| *n > 0),
@@ -204,7 +204,7 @@ impl View<'_> {
     }
 }
 
-fn note(scene: &Scene, task: &Task) -> Option<String> {
+fn describe_state(scene: &Scene, task: &Task) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         DisplayStatus::Failed => last

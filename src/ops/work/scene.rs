@@ -72,7 +72,7 @@ pub(super) struct View<'a> {
 }
 
 /// Reads the tasks below an epic, or all, and passes them on.
-pub(super) fn view<T>(
+pub(super) fn with_scene<T>(
     context: &mut Context,
     find_epic: impl FnOnce(&dyn Transaction) -> Result<Option<TaskId>>,
     work: impl FnOnce(&View<'_>) -> Result<T>,

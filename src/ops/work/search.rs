@@ -178,7 +178,8 @@ fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
         q: Some(words.to_string()),
         ..Lookup::default()
     };
-    let known = agents::load_in(&context.workspace)?.keep_visible(context.surroundings.only());
+    let known =
+        agents::load_in(&context.workspace)?.keep_visible(context.surroundings.visible_user());
     let found = known.agents.into_iter().filter(|agent| lookup.fits(agent));
     let items = found.map(|one| {
         let state = one.status.word();

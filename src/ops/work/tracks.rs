@@ -35,10 +35,10 @@ impl Tracks {
             self.0.clear();
         }
         let track = self.0.entry(run.to_string()).or_default();
-        track.take(read);
+        track.apply_new(read);
         loop {
             let events = transaction.events(Some(run), track.cursor, PAGE)?;
-            track.take(&events);
+            track.apply_new(&events);
             if events.len() < PAGE as usize {
                 return Ok(track);
             }

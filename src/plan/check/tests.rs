@@ -128,7 +128,7 @@ fn step_goes_to_first_active_agent_that_offers_it() {
             "Agent 'worker' does not offer the intent `x`; it offers summary.create",
         ),
     ] {
-        let found = assign(&step, &agents).map(|agent| agent.id.clone());
+        let found = find_agent(&step, &agents).map(|agent| agent.id.clone());
         assert_eq!(
             found.unwrap_or_else(|(_, message)| message),
             expected,

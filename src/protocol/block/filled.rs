@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::clock::is_date;
 use crate::id::TaskId;
 use crate::protocol::message::KINDS;
-use crate::template::{Bindings, NONE, PROSE, inject, pieces};
+use crate::template::{Bindings, NONE, PROSE, inject, split_at_tokens};
 
 /// Returns true if `text` is `template` with values for tokens, or with tokens left as they are. A token has
 /// one value throughout, tokens that are the same for every task have their fixed value, and an entry id
@@ -16,7 +16,7 @@ pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     let [template, text] = [template, text].map(|text| inject(text.trim_end(), &fixed).text);
     let (mut rest, mut token): (&str, Option<&str>) = (text.as_str(), None);
     let mut values: BTreeMap<&str, &str> = BTreeMap::new();
-    for (literal, next) in pieces(&template) {
+    for (literal, next) in split_at_tokens(&template) {
         let first = token.and_then(|token| values.get(token).copied());
         let Some(value) = value_before(literal, rest, first, next.is_none()) else {
             return false;

@@ -55,7 +55,7 @@ fn story() -> Vec<Event> {
 #[test]
 fn attempt_holds_last_message_and_violations() {
     let mut track = RunProjection::default();
-    track.take(&story());
+    track.apply_new(&story());
     let tries = track.attempts(TaskId(1));
     assert_eq!(tries.len(), 2);
     assert_eq!(
@@ -70,9 +70,9 @@ fn attempt_holds_last_message_and_violations() {
 #[test]
 fn events_may_come_in_parts_and_repeatedly() {
     let (mut whole, mut parts) = (RunProjection::default(), RunProjection::default());
-    whole.take(&story());
+    whole.apply_new(&story());
     for events in story().windows(3) {
-        parts.take(events);
+        parts.apply_new(events);
     }
     assert_eq!(whole.attempts(TaskId(1)), parts.attempts(TaskId(1)));
     assert_eq!(whole.cursor, parts.cursor);
@@ -81,8 +81,8 @@ fn events_may_come_in_parts_and_repeatedly() {
 #[test]
 fn open_attempt_of_dead_process_is_cancelled() {
     let mut track = RunProjection::default();
-    track.take(&story());
-    track.take(&[event(8, "run.resumed", json!({}))]);
+    track.apply_new(&story());
+    track.apply_new(&[event(8, "run.resumed", json!({}))]);
     let last = track.attempts(TaskId(1)).last().unwrap();
     assert_eq!(
         (last.state, last.outcome),
@@ -98,7 +98,7 @@ fn open_attempt_of_dead_process_is_cancelled() {
 #[test]
 fn odd_events_change_nothing() {
     let mut track = RunProjection::default();
-    track.take(&[
+    track.apply_new(&[
         event(1, "task.verification_failed", json!({"taskId": "T9"})),
         event(2, "agent.ended", json!({"taskId": 5, "exitCode": "x"})),
         event(3, "nonsense", json!({})),

@@ -2,8 +2,11 @@
 
 use std::fmt::Write;
 
-use super::{clean, code, describe_spent, money, time, tokens, violations, why};
-use crate::markdown::escape;
+use super::{
+    describe_spent, error_code, explain_failure, money, replace_control_characters, time, tokens,
+    violations,
+};
+use crate::markdown::escape_text;
 use crate::run::view::RunView;
 use crate::run::{Counts, StepState, TaskRun};
 use crate::run::{Run, RunStatus};
@@ -17,28 +20,30 @@ const MESSAGE_MAX: usize = 2_000;
 
 pub(crate) fn annotations(view: &RunView) -> String {
     let mut text = String::new();
-    let failed = view.work().filter(|task| task.state.is_undone());
-    some(&mut text, "error", failed, |task| {
-        let mut lines = vec![why(task)];
+    let failed = view.list_counted().filter(|task| task.state.is_undone());
+    write_annotations(&mut text, "error", failed, |task| {
+        let mut lines = vec![explain_failure(task)];
         lines.extend(violations(task).map(String::from));
         (
             format!(
                 "{} {}: {}",
                 task.planned.task_id,
-                code(task).name(),
+                error_code(task).name(),
                 task.planned.title
             ),
             lines.join("\n"),
         )
     });
-    let skipped = view.work().filter(|task| task.state == StepState::Skipped);
-    some(&mut text, "warning", skipped, |task| {
+    let skipped = view
+        .list_counted()
+        .filter(|task| task.state == StepState::Skipped);
+    write_annotations(&mut text, "warning", skipped, |task| {
         (
             format!(
                 "{} was not begun: {}",
                 task.planned.task_id, task.planned.title
             ),
-            why(task),
+            explain_failure(task),
         )
     });
     let summary = view.run.steps.unwrap_or_default();
@@ -54,7 +59,7 @@ pub(crate) fn failure(code: &str, message: &str) -> String {
     annotation("error", code, message)
 }
 
-fn some<'a>(
+fn write_annotations<'a>(
     text: &mut String,
     kind: &str,
     tasks: impl Iterator<Item = &'a TaskRun>,
@@ -80,13 +85,19 @@ fn some<'a>(
 }
 
 fn annotation(kind: &str, title: &str, message: &str) -> String {
-    let message: String = clean(message).chars().take(MESSAGE_MAX).collect();
-    let title: String = clean(title).chars().take(200).collect();
-    let title = data(&title).replace(':', "%3A").replace(',', "%2C");
-    format!("::{kind} title={title}::{}\n", data(&message))
+    let message: String = replace_control_characters(message)
+        .chars()
+        .take(MESSAGE_MAX)
+        .collect();
+    let title: String = replace_control_characters(title)
+        .chars()
+        .take(200)
+        .collect();
+    let title = escape_data(&title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{kind} title={title}::{}\n", escape_data(&message))
 }
 
-fn data(text: &str) -> String {
+fn escape_data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
@@ -120,13 +131,13 @@ pub(crate) fn summary(view: &RunView, room: usize) -> String {
     parts.extend(summarize_counts(run, counts));
     let mut text = format!(
         "## {mark} cleo run: {}\n\n{}\n\n`{}`\n\n",
-        cell(&run.input),
+        escape_cell(&run.input),
         parts.join(" · "),
         run.id
     );
     text += "| Task | State | Outcome | Skill | Runner | Time | Tokens | Cost | Why |\n\
              |---|---|---|---|---|---|---|---|---|\n";
-    let rows: Vec<String> = view.work().map(row).collect();
+    let rows: Vec<String> = view.list_counted().map(row).collect();
     let mut shown = 0;
     for row in &rows {
         // The line that says what is left out needs room too.
@@ -157,17 +168,21 @@ fn row(task: &TaskRun) -> String {
     let is_open =
         task.state != StepState::Done && (task.reason.is_some() || task.outcome.is_some());
     let cells = [
-        format!("{} {}", task.planned.task_id, cell(&task.planned.title)),
+        format!(
+            "{} {}",
+            task.planned.task_id,
+            escape_cell(&task.planned.title)
+        ),
         task.state.to_string(),
         task.outcome
             .map_or_else(dash, |outcome| outcome.to_string()),
-        task.setup.skill.as_deref().map_or_else(dash, cell),
-        task.setup.runner.as_deref().map_or_else(dash, cell),
+        task.setup.skill.as_deref().map_or_else(dash, escape_cell),
+        task.setup.runner.as_deref().map_or_else(dash, escape_cell),
         begun.unwrap_or_else(dash),
         task.spent.usage.and_then(tokens).unwrap_or_else(dash),
         task.spent.cost.map_or_else(dash, money),
         if is_open {
-            cell(&why(task))
+            escape_cell(&explain_failure(task))
         } else {
             String::new()
         },
@@ -176,19 +191,22 @@ fn row(task: &TaskRun) -> String {
 }
 
 /// Writes text into a cell of a table: on one line, short, and as nothing but text.
-fn cell(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let short: String = clean(&words.join(" ")).chars().take(300).collect();
-    escape(&short)
+    let short: String = replace_control_characters(&words.join(" "))
+        .chars()
+        .take(300)
+        .collect();
+    escape_text(&short)
 }
 
 pub(crate) fn outputs(view: &RunView) -> String {
     let failed: Vec<String> = view
-        .work()
+        .list_counted()
         .filter(|task| task.state.is_undone())
         .map(|task| task.planned.task_id.to_string())
         .collect();
     let ok = view.run.record.status == RunStatus::Completed;
-    let id: String = clean(&view.run.record.id).replace('\n', " ");
+    let id: String = replace_control_characters(&view.run.record.id).replace('\n', " ");
     format!("run_id={id}\nok={ok}\nfailed={}\n", failed.join(","))
 }

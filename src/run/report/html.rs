@@ -7,7 +7,7 @@ use handlebars::{Handlebars, handlebars_helper};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{escape, money, time, tokens};
+use super::{escape_xml, money, time, tokens};
 use crate::clock::unix_ms;
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
@@ -36,12 +36,12 @@ handlebars_helper!(write_json: |value: Json| value.to_string());
 /// Writes the page of a run. Text that is written into it is cut and escaped by the template engine.
 pub(crate) fn page(view: &RunView) -> Result<String> {
     let mut engine = Handlebars::new();
-    engine.register_escape_fn(|text| escape(&shorten(text, TEXT_MAX)));
+    engine.register_escape_fn(|text| escape_xml(&shorten(text, TEXT_MAX)));
     engine.register_helper("time", Box::new(write_time));
     engine.register_helper("money", Box::new(write_money));
     engine.register_helper("tokens", Box::new(write_tokens));
     engine.register_helper("json", Box::new(write_json));
-    let (all, tasks) = (view.events(), view.work().collect::<Vec<_>>());
+    let (all, tasks) = (view.events(), view.list_counted().collect::<Vec<_>>());
     let shown = &all[..all.len().min(EVENTS_MAX)];
     let data = json!({
         "style": STYLE,
@@ -67,7 +67,7 @@ fn draw_tasks(tasks: &[TaskRun]) -> String {
         id: task.planned.task_id,
         name: task.planned.task_id.to_string(),
         title: task.planned.title.clone(),
-        state: look(task.state),
+        state: style_of(task.state),
         is_epic: task.planned.is_epic,
         depends: task.planned.needs.clone(),
         parent: None,
@@ -97,9 +97,9 @@ fn draw_steps(view: &RunView) -> String {
         };
         states.insert(state.0, state.1);
     }
-    let shapes = plan.shapes().into_iter().map(|shape| {
+    let shapes = plan.drawing_shapes().into_iter().map(|shape| {
         let state = states.get(shape.name.as_str());
-        let state = look(state.copied().unwrap_or_default());
+        let state = style_of(state.copied().unwrap_or_default());
         Shape { state, ..shape }
     });
     draw_graph(&shapes.collect::<Vec<_>>())
@@ -109,12 +109,12 @@ fn draw_graph(shapes: &[Shape]) -> String {
     if shapes.is_empty() {
         return String::new();
     }
-    let key: Vec<Look> = StepState::ALL.iter().copied().map(look).collect();
+    let key: Vec<Look> = StepState::ALL.iter().copied().map(style_of).collect();
     svg_with(shapes, &key)
 }
 
 /// Returns how a state looks: like the status that is nearest to it, under its own name.
-fn look(state: StepState) -> Look {
+fn style_of(state: StepState) -> Look {
     let nearest = match state {
         StepState::Waiting => Status::Pending,
         StepState::Running | StepState::Verifying => Status::Active,

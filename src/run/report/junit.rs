@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{code, escape, why};
+use super::{error_code, escape_xml, explain_failure};
 use crate::run::view::RunView;
 use crate::run::{StepState, TaskRun};
 
 pub(crate) fn junit(view: &RunView) -> String {
     let mut waves: BTreeMap<_, Vec<&TaskRun>> = BTreeMap::new();
-    for task in view.work() {
+    for task in view.list_counted() {
         waves.entry(task.wave).or_default().push(task);
     }
-    let all: Vec<&TaskRun> = view.work().collect();
+    let all: Vec<&TaskRun> = view.list_counted().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         text,
         "<testsuites name=\"{}\" {}>",
-        escape(&view.run.record.id),
+        escape_xml(&view.run.record.id),
         counts(&all)
     );
     for (number, wave) in waves.values().enumerate() {
@@ -25,9 +25,10 @@ pub(crate) fn junit(view: &RunView) -> String {
             text,
             "  <testsuite name=\"wave {number}\" {} timestamp=\"{}\">",
             counts(wave),
-            escape(&view.run.record.started_at)
+            escape_xml(&view.run.record.started_at)
         );
-        wave.iter().for_each(|task| case(&mut text, task));
+        wave.iter()
+            .for_each(|task| write_test_case(&mut text, task));
         text += "  </testsuite>\n";
     }
     text + "</testsuites>\n"
@@ -49,9 +50,9 @@ fn seconds(ms: u64) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 
-fn case(text: &mut String, task: &TaskRun) {
-    let name = escape(&format!("{} {}", task.planned.task_id, task.planned.title));
-    let class = escape(task.setup.skill.as_deref().unwrap_or("task"));
+fn write_test_case(text: &mut String, task: &TaskRun) {
+    let name = escape_xml(&format!("{} {}", task.planned.task_id, task.planned.title));
+    let class = escape_xml(task.setup.skill.as_deref().unwrap_or("task"));
     let time = seconds(task.duration_ms);
     let _ = write!(
         text,
@@ -60,19 +61,19 @@ fn case(text: &mut String, task: &TaskRun) {
     match task.state {
         StepState::Done => *text += "/>\n",
         StepState::Failed | StepState::Cancelled => {
-            let violations = escape(&task.violations.join("\n"));
+            let violations = escape_xml(&task.violations.join("\n"));
             let _ = writeln!(
                 text,
                 ">\n      <failure type=\"{}\" message=\"{}\">{violations}</failure>\n    </testcase>",
-                code(task).name(),
-                escape(&why(task))
+                error_code(task).name(),
+                escape_xml(&explain_failure(task))
             );
         }
         _ => {
             let _ = writeln!(
                 text,
                 ">\n      <skipped message=\"{}\"/>\n    </testcase>",
-                escape(&why(task))
+                escape_xml(&explain_failure(task))
             );
         }
     }

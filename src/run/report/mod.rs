@@ -8,11 +8,11 @@ mod tests;
 
 use super::Outcome;
 use super::TaskRun;
-use crate::error::{Code, steers};
+use crate::error::{Code, is_control_character};
 use crate::markdown::escape_html;
 use crate::run::{Run, Usage};
 
-fn code(task: &TaskRun) -> Code {
+fn error_code(task: &TaskRun) -> Code {
     match task.outcome {
         Some(Outcome::Timeout) => Code::RunTimeout,
         Some(Outcome::Cancelled) => Code::RunCancelled,
@@ -21,7 +21,7 @@ fn code(task: &TaskRun) -> Code {
     }
 }
 
-pub(crate) fn why(task: &TaskRun) -> String {
+pub(crate) fn explain_failure(task: &TaskRun) -> String {
     let reason = task.reason.as_deref().unwrap_or("no reason is known");
     match task.outcome {
         Some(Outcome::Ok) => "not proven and merged yet".to_string(),
@@ -36,9 +36,9 @@ pub(crate) fn violations(task: &TaskRun) -> impl Iterator<Item = &str> {
 }
 
 /// Returns text without what cannot be seen and steers what shows it; ends of lines stay.
-fn clean(text: &str) -> String {
+fn replace_control_characters(text: &str) -> String {
     let seen = |c: char| {
-        if steers(c) && c != '\n' {
+        if is_control_character(c) && c != '\n' {
             '\u{fffd}'
         } else {
             c
@@ -47,8 +47,8 @@ fn clean(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-fn escape(text: &str) -> String {
-    escape_html(&clean(text))
+fn escape_xml(text: &str) -> String {
+    escape_html(&replace_control_characters(text))
 }
 
 /// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.

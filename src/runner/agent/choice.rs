@@ -61,11 +61,11 @@ pub(crate) fn read(text: &str) -> Result<Named> {
 
 /// Reads `KEY=RUNNER, KEY=RUNNER:MODEL`.
 pub(crate) fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
-    let rules = pairs(text)?.into_iter();
+    let rules = parse_pairs(text)?.into_iter();
     rules.map(|(key, named)| Ok((key, read(&named)?))).collect()
 }
 
-pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
+pub(super) fn parse_pairs(text: &str) -> Result<Vec<(String, String)>> {
     let parts = text
         .split(',')
         .map(str::trim)

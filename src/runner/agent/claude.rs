@@ -4,8 +4,10 @@
 use serde_json::Value;
 
 use super::event::{fail_with, list, money, note_conversation, number, sum, text, usage, use_tool};
-use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
-use crate::run::spent::dollars;
+use super::{
+    Invocation, Job, OutputState, Runner, event, model_and_resume_options, split_words, tools,
+};
+use crate::run::spent::round_dollars;
 use crate::run::{Outcome, Usage};
 
 pub(super) struct Claude;
@@ -35,9 +37,9 @@ impl Runner for Claude {
         words.extend(job.limits.turns.map(|it| format!("--max-turns={it}")));
         // Its budget includes the earlier cost of the conversation.
         let before = job.before.cost.unwrap_or(0.0);
-        let budget = job.limits.cost.map(|left| dollars(before + left));
+        let budget = job.limits.cost.map(|left| round_dollars(before + left));
         words.extend(budget.map(|it| format!("--max-budget-usd={it}")));
-        words.extend(choices(job, "resume"));
+        words.extend(model_and_resume_options(job, "resume"));
         Invocation {
             words,
             environment: vec![("DISABLE_AUTOUPDATER".into(), "1".into())],
@@ -62,7 +64,7 @@ impl Runner for Claude {
 
 fn system(event: &Value, state: &mut OutputState) {
     match text(event, "/subtype") {
-        Some("permission_denied") => state.deny(text(event, "/tool_name")),
+        Some("permission_denied") => state.add_denied_tool(text(event, "/tool_name")),
         Some("api_retry") => {
             let status = number(event, "/error_status");
             event::read_retry(text(event, "/error"), status, state);
@@ -115,9 +117,9 @@ fn result(event: &Value, state: &mut OutputState) {
     state.end.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
     state.end.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());
     for denial in list(event, "/permission_denials") {
-        state.deny(text(denial, "/tool_name"));
+        state.add_denied_tool(text(denial, "/tool_name"));
     }
-    close(event, state);
+    set_outcome(event, state);
 }
 
 /// Tokens of all models, subagents and, like the cost, earlier attempts of the conversation included.
@@ -132,7 +134,7 @@ fn sum_models(event: &Value) -> Option<Usage> {
     models.filter_map(of_model).reduce(Usage::plus)
 }
 
-fn close(event: &Value, state: &mut OutputState) {
+fn set_outcome(event: &Value, state: &mut OutputState) {
     let subtype = text(event, "/subtype").unwrap_or_default();
     let is_error = event.get("is_error").and_then(Value::as_bool);
     if is_error == Some(false) && subtype == "success" {

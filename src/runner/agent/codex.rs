@@ -79,7 +79,7 @@ fn item_completed(item: &Value, state: &mut OutputState) {
             let output = text(item, "/aggregated_output").unwrap_or_default();
             let is_refused = SANDBOX.iter().any(|words| output.contains(words));
             if is_refused && text(item, "/status") == Some("failed") {
-                state.deny(Some("shell"));
+                state.add_denied_tool(Some("shell"));
             }
         }
         Some("file_change") => use_tool(Some("edit"), item.pointer("/changes/0"), state),

@@ -24,7 +24,7 @@ impl CommandLine {
         Ok(CommandLine { words })
     }
 
-    fn names(&self, place: &str) -> bool {
+    fn has_placeholder(&self, place: &str) -> bool {
         self.words.iter().any(|word| word.contains(place))
     }
 }
@@ -44,10 +44,13 @@ impl Runner for CommandLine {
             (OUTPUT, &job.output_file),
             (FOLDER, &job.folder),
         ];
-        let words = self.words.iter().map(|word| fill(word, &places));
+        let words = self
+            .words
+            .iter()
+            .map(|word| fill_placeholders(word, &places));
         Invocation {
             words: words.collect(),
-            reads_prompt: !self.names(PROMPT),
+            reads_prompt: !self.has_placeholder(PROMPT),
             ..Invocation::default()
         }
     }
@@ -70,7 +73,7 @@ impl Runner for CommandLine {
     }
 }
 
-fn fill(word: &str, places: &[(&str, &Path)]) -> String {
+fn fill_placeholders(word: &str, places: &[(&str, &Path)]) -> String {
     let mut filled = String::new();
     let mut rest = word;
     while let Some(at) = rest.find('{') {

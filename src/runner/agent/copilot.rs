@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::event::{fail_with, note_conversation, number, text, use_tool};
-use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
+use super::{
+    Invocation, Job, OutputState, Runner, event, model_and_resume_options, split_words, tools,
+};
 use crate::run::Outcome;
 
 pub(super) struct Copilot;
@@ -33,7 +35,7 @@ impl Runner for Copilot {
                 words.extend(kinds.map(String::from));
             }
         }
-        words.extend(choices(job, "resume"));
+        words.extend(model_and_resume_options(job, "resume"));
         Invocation {
             words,
             environment: Vec::new(),
@@ -60,7 +62,7 @@ impl Runner for Copilot {
                 let call = text(event, "/data/toolCallId").unwrap_or_default();
                 let seen = state.seen.take().unwrap_or_default();
                 let tool = seen.strip_prefix(call).map(str::trim);
-                state.deny(tool.filter(|tool| !tool.is_empty()));
+                state.add_denied_tool(tool.filter(|tool| !tool.is_empty()));
             }
             "assistant.turn_retry" => event::read_retry(text(event, "/data/reason"), None, state),
             "session.error" => {

@@ -103,7 +103,7 @@ impl Observer for Attempt<'_> {
     /// How the attempt ended, and why.
     type Reason = (Outcome, String);
 
-    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
+    fn on_output(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
         let mut lines = std::mem::replace(&mut self.lines[stream as usize], Lines::new(LINE_MAX));
         lines.split(bytes, &mut |line, beyond| {
             self.take_line(stream, line, beyond)
@@ -203,7 +203,7 @@ impl Attempt<'_> {
     ) -> Result<AgentEnd> {
         for stream in [Stream::Out, Stream::Err] {
             let lines = std::mem::replace(&mut self.lines[stream as usize], Lines::new(0));
-            if let Some((line, beyond)) = lines.rest() {
+            if let Some((line, beyond)) = lines.last_open_line() {
                 self.take_line(stream, line, beyond)?;
             }
         }

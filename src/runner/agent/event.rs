@@ -93,7 +93,7 @@ pub(super) fn fail_with(message: &str, status: Option<u64>, state: &mut OutputSt
 }
 
 /// Notes that a program retries because its model refused it, if that is the reason.
-pub(super) fn retry(message: &str, status: Option<u64>, state: &mut OutputState) {
+pub(super) fn note_retry(message: &str, status: Option<u64>, state: &mut OutputState) {
     state.refused = is_too_many(message, status);
     if state.refused {
         state.end.retry_after_ms = retry_after(message).or(state.end.retry_after_ms);
@@ -102,7 +102,7 @@ pub(super) fn retry(message: &str, status: Option<u64>, state: &mut OutputState)
 
 /// Reads an event by which a program reports a retry and its reason.
 pub(super) fn read_retry(why: Option<&str>, status: Option<u64>, state: &mut OutputState) {
-    retry(why.unwrap_or_default(), status, state);
+    note_retry(why.unwrap_or_default(), status, state);
     state.end.reason = why.filter(|why| !why.is_empty()).map(String::from);
 }
 
@@ -114,7 +114,7 @@ pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
 
 /// Judges an exit by the outcome in its stream. A stream without an outcome is a failure, whatever the exit
 /// code.
-pub(super) fn judge(state: &mut OutputState) {
+pub(super) fn judge_exit(state: &mut OutputState) {
     match (state.end.outcome, state.end.exit_code) {
         (Some(Outcome::Ok), Some(0)) => state.end.reason = None,
         (Some(Outcome::Ok), _) => state.fail(Outcome::AgentError, None),

@@ -4,7 +4,9 @@
 use serde_json::Value;
 
 use super::event::{fail_with, note_conversation, number, text, usage, use_tool};
-use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
+use super::{
+    Invocation, Job, OutputState, Runner, event, model_and_resume_options, split_words, tools,
+};
 use crate::run::Outcome;
 
 pub(super) struct Gemini;
@@ -35,7 +37,7 @@ impl Runner for Gemini {
                 words.extend((!names.is_empty()).then(|| format!("--allowed-tools={names}")));
             }
         }
-        words.extend(choices(job, "resume"));
+        words.extend(model_and_resume_options(job, "resume"));
         Invocation {
             words,
             environment: Vec::new(),
@@ -60,18 +62,18 @@ impl Runner for Gemini {
 
     fn read_error(&self, line: &str, state: &mut OutputState) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
-            event::retry(line, None, state);
+            event::note_retry(line, None, state);
         }
     }
 
     fn judge(&self, state: &mut OutputState) {
         if state.end.outcome.is_none() && state.end.reason.is_none() {
-            state.end.reason = complaint(&state.end.stderr_tail);
+            state.end.reason = find_error_message(&state.end.stderr_tail);
         }
         if state.end.exit_code == Some(53) {
             state.fail(Outcome::Budget, Some("its turns ran out".to_string()));
         }
-        event::judge(state);
+        event::judge_exit(state);
     }
 }
 
@@ -107,7 +109,7 @@ fn result(event: &Value, state: &mut OutputState) {
 }
 
 /// Finds the message in the JSON that it complains with, which goes over several lines.
-fn complaint(lines: &[String]) -> Option<String> {
+fn find_error_message(lines: &[String]) -> Option<String> {
     let text_of = |line: &String| {
         let value = line.trim().strip_prefix("\"message\":")?;
         let value = value.trim().trim_end_matches(',');

@@ -50,7 +50,7 @@ impl Log {
     /// Adds a line; once an output has filled its room, it is only counted.
     pub(super) fn add(&mut self, stream: Stream, text: &str, beyond: usize) -> Result<()> {
         let before = self.unwritten.len();
-        self.put(stream, text, beyond)?;
+        self.write_line(stream, text, beyond)?;
         let size = (self.unwritten.len() - before) as u64;
         let kept = &mut self.kept[stream as usize];
         if *kept + size <= KEPT_MAX {
@@ -63,7 +63,7 @@ impl Log {
         Ok(())
     }
 
-    fn put(&mut self, stream: Stream, text: &str, beyond: usize) -> Result<()> {
+    fn write_line(&mut self, stream: Stream, text: &str, beyond: usize) -> Result<()> {
         // The wall clock includes the time in which the machine sleeps, but may be set back.
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = since.map_or(0, |since| since.as_millis());
@@ -93,7 +93,7 @@ impl Log {
             let left_out = self.left_out[stream as usize];
             if left_out > 0 {
                 let note = format!("[cleo left out {left_out} more bytes]");
-                self.put(stream, &note, 0)?;
+                self.write_line(stream, &note, 0)?;
             }
         }
         self.flush()

@@ -24,7 +24,7 @@ use crate::run::{Outcome, Spent, Usage};
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
 pub(crate) use event::read_spent;
-pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
+pub(crate) use settings::{GateVariables, Runners, all, list_needed_options, no_command};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
@@ -137,7 +137,7 @@ pub(crate) trait Runner: Send + Sync {
     fn read_error(&self, _line: &str, _ended: &mut OutputState) {}
 
     fn judge(&self, state: &mut OutputState) {
-        event::judge(state);
+        event::judge_exit(state);
     }
 
     /// Returns true if the program reports every message of its agent, and resumes its conversations.
@@ -155,7 +155,7 @@ impl OutputState {
         self.end.reason = Some(reason.unwrap_or_else(|| self.describe_exit()));
     }
 
-    pub(super) fn deny(&mut self, tool: Option<&str>) {
+    pub(super) fn add_denied_tool(&mut self, tool: Option<&str>) {
         let tool = tool.unwrap_or("a tool");
         if self.end.denied_tools.len() < DENIED_MAX
             && !self.end.denied_tools.iter().any(|it| it == tool)
@@ -201,7 +201,10 @@ fn split_words(words: &str) -> Vec<String> {
 }
 
 /// Returns the options for the model and for the conversation to resume.
-fn choices<'a>(job: &'a Job, resume: &'a str) -> impl Iterator<Item = String> + 'a {
+fn model_and_resume_options<'a>(
+    job: &'a Job,
+    resume: &'a str,
+) -> impl Iterator<Item = String> + 'a {
     let model = job.model.iter().map(|model| format!("--model={model}"));
     model.chain(
         job.resume

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::event::{fail_with, money, note_conversation, number, sum, text, usage, use_tool};
-use super::{Invocation, Job, OutputState, Runner, choices, event, split_words, tools};
+use super::{
+    Invocation, Job, OutputState, Runner, event, model_and_resume_options, split_words, tools,
+};
 use crate::run::Outcome;
 
 pub(super) struct OpenCode;
@@ -26,7 +28,7 @@ impl Runner for OpenCode {
         // It reports retries in its logs only.
         let mut words =
             split_words("opencode run --format=json --auto --print-logs --log-level=ERROR");
-        words.extend(choices(job, "session"));
+        words.extend(model_and_resume_options(job, "session"));
         let mut environment = vec![("OPENCODE_DISABLE_AUTOUPDATE".to_string(), "1".to_string())];
         environment.extend(permission(job).map(|it| ("OPENCODE_PERMISSION".to_string(), it)));
         Invocation {
@@ -61,7 +63,7 @@ impl Runner for OpenCode {
 
     fn read_error(&self, line: &str, state: &mut OutputState) {
         if line.contains("message=\"stream error\"") {
-            event::retry(line, None, state);
+            event::note_retry(line, None, state);
         }
     }
 }

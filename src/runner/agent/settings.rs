@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::choice::{Rules, pairs, read, read_rules, refuse_runner};
+use super::choice::{Rules, parse_pairs, read, read_rules, refuse_runner};
 use super::{CommandLine, Job, Limits, Runner};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
@@ -43,8 +43,8 @@ impl Runners {
         let wrong = |name: &str, error: Error| invalid(name, settings.variable(name), &error);
         let rules = |name| read_rules(&text(name)).map_err(|error| wrong(name, error));
         let all = settings.text(RUNNERS_DEFAULT).map(|name| read(&name));
-        let programs = pairs(&text(RUNNERS_PROGRAMS));
-        let jobs = pairs(&text(RUN_RUNNER_JOBS))
+        let programs = parse_pairs(&text(RUNNERS_PROGRAMS));
+        let jobs = parse_pairs(&text(RUN_RUNNER_JOBS))
             .and_then(|pairs| pairs.into_iter().map(read_limit).collect());
         Ok(Runners {
             rules: Rules {
@@ -161,7 +161,7 @@ pub(crate) fn all() -> Vec<Box<dyn Runner>> {
 }
 
 /// Returns the command of a runner and the options that it must support.
-pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
+pub(crate) fn list_needed_options(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
     // All that can be looked up in a help text.
     let example = Job {
         folder: PathBuf::from("."),

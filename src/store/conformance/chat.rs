@@ -67,8 +67,11 @@ pub(super) fn nothing_of_the_chat_is_there_at_first(store: &mut dyn Store) {
     assert_eq!(transaction.components("6").unwrap(), []);
     assert_eq!(transaction.component("6", "1").unwrap(), None);
     assert_eq!(transaction.security_groups("6").unwrap(), []);
-    assert_eq!(transaction.guards("6", "1").unwrap(), [] as [&str; 0]);
-    assert_eq!(transaction.answers("6").unwrap(), []);
+    assert_eq!(
+        transaction.security_groups_of("6", "1").unwrap(),
+        [] as [&str; 0]
+    );
+    assert_eq!(transaction.list_answered("6").unwrap(), []);
     assert_eq!(transaction.media("6", "1").unwrap(), None);
     assert_eq!(transaction.chat("c").unwrap(), Chat::default());
 }
@@ -146,7 +149,11 @@ pub(super) fn a_component_goes_with_what_guards_it(store: &mut dyn Store) {
         }
     });
     assert_eq!(
-        store.read().unwrap().guards("6", "101").unwrap(),
+        store
+            .read()
+            .unwrap()
+            .security_groups_of("6", "101")
+            .unwrap(),
         ["9", "10"]
     );
     write(store, |transaction| {
@@ -162,8 +169,11 @@ pub(super) fn a_component_goes_with_what_guards_it(store: &mut dyn Store) {
         assert_eq!(transaction.last_removed("7").unwrap(), None);
     });
     let transaction = store.read().unwrap();
-    assert_eq!(transaction.guards("6", "101").unwrap(), [] as [&str; 0]);
-    assert_eq!(transaction.guards("7", "101").unwrap(), ["10"]);
+    assert_eq!(
+        transaction.security_groups_of("6", "101").unwrap(),
+        [] as [&str; 0]
+    );
+    assert_eq!(transaction.security_groups_of("7", "101").unwrap(), ["10"]);
     assert!(transaction.component("7", "101").unwrap().is_some());
 }
 
@@ -195,14 +205,14 @@ pub(super) fn answers_are_those_to_questions_of_the_type(store: &mut dyn Store) 
         }
     });
     let transaction = store.read().unwrap();
-    let answers = transaction.answers("6").unwrap();
+    let answers = transaction.list_answered("6").unwrap();
     let answers: Vec<_> = answers
         .into_iter()
         .map(|one| (one.question, one.chosen_options))
         .collect();
     let row = |question: &str, chosen: &str| (question.to_string(), vec![chosen.to_string()]);
     assert_eq!(answers, [row("q2", "6 to 2"), row("q10", "6 to 10")]);
-    assert_eq!(transaction.answers("7").unwrap(), []);
+    assert_eq!(transaction.list_answered("7").unwrap(), []);
 }
 
 pub(super) fn a_chat_is_remembered_under_its_conversation(store: &mut dyn Store) {

@@ -44,7 +44,7 @@ impl Agents for SqliteTransaction<'_> {
     }
 
     fn put_agent(&mut self, agent: &Agent) -> Result<()> {
-        let revision = self.revise()?;
+        let revision = self.next_revision()?;
         let sql = "INSERT INTO agents VALUES (?1, ?2, ?3, ?4, checksum(?1, ?3, ?4))
             ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record,
                 sum = excluded.sum";
@@ -69,7 +69,7 @@ impl Agents for SqliteTransaction<'_> {
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
         let removed = self.execute("DELETE FROM agents WHERE id = ?1", [id])?;
         if removed > 0 {
-            self.revise()?;
+            self.next_revision()?;
         }
         Ok(removed > 0)
     }
@@ -77,7 +77,7 @@ impl Agents for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     /// Counts a change of an agent, and returns its number.
-    fn revise(&self) -> Result<u32> {
+    fn next_revision(&self) -> Result<u32> {
         let sql = "UPDATE counters SET value = value + 1 WHERE name = ?1";
         self.execute(sql, [REVISION])?;
         self.counter(REVISION)

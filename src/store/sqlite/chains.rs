@@ -8,20 +8,20 @@ use super::faults::Faults;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Tasks;
-use crate::task::graph::waves::{BOUND, longest};
+use crate::task::graph::waves::{BOUND, longest_chains};
 
 /// Maximum number of edges to follow, apart from one for each changed task, before all chains are computed at
 /// once.
 const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
 
 impl SqliteTransaction<'_> {
-    pub(super) fn settle(&self) -> Result<()> {
+    pub(super) fn settle_chains(&self) -> Result<()> {
         let n_changed = {
             let unwritten = self.unwritten.borrow();
             unwritten.longer.len() + unwritten.shorter.len()
         };
         let mut steps = STEPS_MAX + n_changed;
-        while steps > 0 && (self.shorten_one()? || self.lengthen_one()?) {
+        while steps > 0 && (self.recompute_shorter_chain()? || self.recompute_longer_chain()?) {
             steps -= 1;
         }
         self.write_nodes()?;
@@ -36,14 +36,14 @@ impl SqliteTransaction<'_> {
 
     /// Recomputes the chain of a task for which it may have become shorter. Younger tasks come first, because
     /// they mostly depend on older ones: so each is computed once.
-    fn shorten_one(&self) -> Result<bool> {
+    fn recompute_shorter_chain(&self) -> Result<bool> {
         let Some(number) = self.unwritten.borrow_mut().shorter.pop_last() else {
             return Ok(false);
         };
         let Some(kept) = self.find_row(number)? else {
             return Ok(true);
         };
-        let below = self.measure(number)?;
+        let below = self.measure_chain(number)?;
         if below != kept.below {
             self.change_kept(number, |kept| kept.below = below)?;
             let needs = self.depends(TaskId(number))?;
@@ -53,7 +53,7 @@ impl SqliteTransaction<'_> {
         Ok(true)
     }
 
-    fn measure(&self, number: u32) -> Result<u32> {
+    fn measure_chain(&self, number: u32) -> Result<u32> {
         let sql = "SELECT d.task, n.below FROM task_depends d
                    LEFT JOIN nodes n ON n.number = d.task WHERE d.needs = ?1";
         let unwritten = self.unwritten.borrow();
@@ -68,7 +68,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// Makes the chains longer that end in one of the tasks of which they may be.
-    fn lengthen_one(&self) -> Result<bool> {
+    fn recompute_longer_chain(&self) -> Result<bool> {
         let Some((number, needs)) = self.unwritten.borrow_mut().longer.pop_last() else {
             return Ok(false);
         };
@@ -93,7 +93,7 @@ impl SqliteTransaction<'_> {
 pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let mut edges = connection.prepare("SELECT task, needs FROM task_depends")?;
     let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let lengths = longest(edges.collect::<rusqlite::Result<_>>()?);
+    let lengths = longest_chains(edges.collect::<rusqlite::Result<_>>()?);
     let mut known = connection.prepare("SELECT number, below FROM nodes")?;
     let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let length = |number: u32| lengths.length(number);

@@ -79,27 +79,27 @@ pub(super) const COLUMNS: &str = unchanged!(
 );
 
 /// Returns the beginning of queries for records.
-fn select() -> String {
+fn select_records() -> String {
     format!("SELECT {COLUMNS} FROM records WHERE kind = ?1")
 }
 
 /// Reads a record of any kind, to see whether it can be read.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
-    fn check<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<()> {
+    fn check_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<()> {
         read_record::<T>(row).map(drop)
     }
     match row.get_ref(2)?.as_str()? {
-        CLIENT => check::<Client>(row),
-        DESIGN => check::<Design>(row),
-        COMPONENT => check::<Component>(row),
-        GROUP => check::<SecurityGroup>(row),
-        GUARD => check::<Guard>(row),
-        QUESTION => check::<Question>(row),
-        ANSWER => check::<Answer>(row),
-        MEDIA => check::<Media>(row),
-        CHAT => check::<Chat>(row),
-        REMOVED => check::<i64>(row),
-        _ => check::<String>(row),
+        CLIENT => check_record::<Client>(row),
+        DESIGN => check_record::<Design>(row),
+        COMPONENT => check_record::<Component>(row),
+        GROUP => check_record::<SecurityGroup>(row),
+        GUARD => check_record::<Guard>(row),
+        QUESTION => check_record::<Question>(row),
+        ANSWER => check_record::<Answer>(row),
+        MEDIA => check_record::<Media>(row),
+        CHAT => check_record::<Chat>(row),
+        REMOVED => check_record::<i64>(row),
+        _ => check_record::<String>(row),
     }
 }
 
@@ -112,15 +112,15 @@ pub(super) fn read_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Resul
 type Key<'a> = (&'static str, &'a str, &'a str);
 
 impl SqliteTransaction<'_> {
-    fn record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
-        let sql = format!("{} AND owner = ?2 AND records.id = ?3", select());
+    fn read_record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
+        let sql = format!("{} AND owner = ?2 AND records.id = ?3", select_records());
         self.first(&sql, key, read_record)
     }
 
     /// Reads the records of a kind and an owner, by the number that their id is.
     fn records<T: DeserializeOwned>(&self, kind: &str, owner: &str) -> Result<Vec<T>> {
         let order = "ORDER BY length(records.id), records.id";
-        let sql = format!("{} AND owner = ?2 {order}", select());
+        let sql = format!("{} AND owner = ?2 {order}", select_records());
         self.all(&sql, (kind, owner), read_record)
     }
 
@@ -147,11 +147,11 @@ fn guard_id(guard: &Guard) -> String {
 
 impl Components for SqliteTransaction<'_> {
     fn client(&self, client: &str) -> Result<Option<Client>> {
-        self.record((CLIENT, client, ""))
+        self.read_record((CLIENT, client, ""))
     }
 
     fn design(&self, client: &str) -> Result<Option<Design>> {
-        self.record((DESIGN, client, ""))
+        self.read_record((DESIGN, client, ""))
     }
 
     fn components(&self, client: &str) -> Result<Vec<Component>> {
@@ -161,31 +161,32 @@ impl Components for SqliteTransaction<'_> {
     }
 
     fn component(&self, client: &str, id: &str) -> Result<Option<Component>> {
-        self.record((COMPONENT, client, id))
+        self.read_record((COMPONENT, client, id))
     }
 
     fn last_removed(&self, client: &str) -> Result<Option<i64>> {
-        self.record((REMOVED, client, ""))
+        self.read_record((REMOVED, client, ""))
     }
 
     fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>> {
         self.records(GROUP, client)
     }
 
-    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>> {
+    fn security_groups_of(&self, client: &str, component: &str) -> Result<Vec<String>> {
         let guards: Vec<Guard> = self.records(GUARD, client)?;
         let guards = guards.into_iter();
         let guards = guards.filter(|guard| guard.component_id == component);
         Ok(guards.map(|guard| guard.security_group_id).collect())
     }
 
-    fn answers(&self, client: &str) -> Result<Vec<Answered>> {
+    fn list_answered(&self, client: &str) -> Result<Vec<Answered>> {
         let Some(Client { client_type, .. }) = self.client(client)? else {
             return Ok(Vec::new());
         };
         let mut answered = Vec::new();
         for answer in self.records::<Answer>(ANSWER, client)? {
-            let question: Option<Question> = self.record((QUESTION, "", &answer.question_id))?;
+            let question: Option<Question> =
+                self.read_record((QUESTION, "", &answer.question_id))?;
             let question = question.filter(|question| question.client_type == client_type);
             answered.extend(question.map(|question| Answered {
                 question: question.question_text,
@@ -196,7 +197,7 @@ impl Components for SqliteTransaction<'_> {
     }
 
     fn media(&self, client: &str, library: &str) -> Result<Option<Media>> {
-        self.record((MEDIA, client, library))
+        self.read_record((MEDIA, client, library))
     }
 
     fn put_client(&mut self, client: &Client) -> Result<()> {
@@ -213,7 +214,7 @@ impl Components for SqliteTransaction<'_> {
     }
 
     fn remove_component(&mut self, client: &str, id: &str) -> Result<bool> {
-        for group in self.guards(client, id)? {
+        for group in self.security_groups_of(client, id)? {
             self.remove_record((GUARD, client, &format!("{id} {group}")))?;
         }
         let is_gone = self.remove_record((COMPONENT, client, id))?;
@@ -256,7 +257,7 @@ impl Components for SqliteTransaction<'_> {
 
 impl Chats for SqliteTransaction<'_> {
     fn chat(&self, conversation: &str) -> Result<Chat> {
-        let sql = format!("{} AND owner = '' AND records.id = ?2", select());
+        let sql = format!("{} AND owner = '' AND records.id = ?2", select_records());
         let remembered = self.all(&sql, (CHAT, conversation), read_record)?;
         Ok(remembered.into_iter().next().unwrap_or_default())
     }

@@ -15,7 +15,7 @@ use crate::task::{Priority, Size, Status, TaskType};
 const STORED_NESTING_MAX: usize = 100;
 
 pub(super) fn refuse_deep(json: &str) -> Result<()> {
-    if document::nesting(json) <= STORED_NESTING_MAX {
+    if document::json_depth(json) <= STORED_NESTING_MAX {
         return Ok(());
     }
     let message = format!(
@@ -69,7 +69,7 @@ pub(super) fn word<T: std::str::FromStr<Err = String>>(
 ) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     text.parse()
-        .map_err(|message: String| foreign(column, message.into()))
+        .map_err(|message: String| conversion_error(column, message.into()))
 }
 
 /// Reads a column that holds an id; a text of any other form could be a path or a command.
@@ -86,7 +86,10 @@ pub(super) fn read_checked_id(
     let text: String = row.get(column)?;
     match has_form(&text) {
         true => Ok(text),
-        false => Err(foreign(column, "it has not the form of an id".into())),
+        false => Err(conversion_error(
+            column,
+            "it has not the form of an id".into(),
+        )),
     }
 }
 
@@ -95,10 +98,13 @@ pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> ru
 }
 
 fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|cause| foreign(column, cause.into()))
+    serde_json::from_str(text).map_err(|cause| conversion_error(column, cause.into()))
 }
 
-fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+fn conversion_error(
+    column: usize,
+    cause: Box<dyn std::error::Error + Send + Sync>,
+) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause)
 }
 
@@ -117,7 +123,7 @@ pub(super) use unchanged;
 pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Result<()> {
     match row.get(column)? {
         true => Ok(()),
-        false => Err(foreign(column, "it does not match".into())),
+        false => Err(conversion_error(column, "it does not match".into())),
     }
 }
 

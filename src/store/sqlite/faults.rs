@@ -58,22 +58,22 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => busy(path),
         Some(ErrorCode::DiskFull) => {
             let message = format!("{place} cannot be written: {fault}");
-            Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
+            Error::new(Code::DiskFull, message).fix(format!("df -h {}", quoted_folder(path)))
         }
         Some(ErrorCode::SystemIoFailure)
             if fault
                 .sqlite_error()
                 .is_some_and(|error| UNWRITTEN.contains(&error.extended_code)) =>
         {
-            unwritten(&fault, path)
+            disk_full(&fault, path)
         }
         Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
-            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
+            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", quoted_folder(path)))
         }
         Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
             let message = format!("{place} cannot be opened: {fault}");
-            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
+            Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", quoted_folder(path)))
         }
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             corrupt(path, &fault.to_string())
@@ -84,14 +84,14 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
     error.because(fault)
 }
 
-fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
+fn disk_full(fault: &rusqlite::Error, path: &Path) -> Error {
     let place = path.display();
     let message = format!(
         "{place} cannot be written: {fault}; there is no room on the disk, in the quota or below the \
          limit on the size of files, or the disk is faulty"
     );
     Error::new(Code::DiskFull, message)
-        .fix(format!("df -h {}", folder(path)))
+        .fix(format!("df -h {}", quoted_folder(path)))
         .or("see the limit on the size of files", "ulimit -f")
 }
 
@@ -101,7 +101,7 @@ pub(super) fn busy(path: &Path) -> Error {
     Error::new(Code::LockTimeout, message)
 }
 
-fn folder(path: &Path) -> String {
+fn quoted_folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 

@@ -44,7 +44,7 @@ pub(super) fn nodes(
     let sql = "SELECT task, needs FROM task_depends WHERE task BETWEEN ?1 AND ?2
                ORDER BY task, position";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let edges: Vec<(u32, u32)> = transaction.within(sql, &ids, read)?;
+    let edges: Vec<(u32, u32)> = transaction.query_ids(sql, &ids, read)?;
     let mut edges = edges.into_iter().peekable();
     for node in &mut nodes {
         // Edges of other tasks between the ids may have been read, too.
@@ -114,7 +114,7 @@ impl Graph for SqliteTransaction<'_> {
     }
 
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
-        self.settle()?;
+        self.settle_chains()?;
         match root {
             None => {
                 let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
@@ -130,7 +130,7 @@ impl Graph for SqliteTransaction<'_> {
     }
 
     fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>> {
-        self.settle()?;
+        self.settle_chains()?;
         let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
                    FROM nodes n CROSS JOIN tasks t ON t.number = n.number
                    WHERE n.number = ?1 AND n.status = 'active' AND n.open_needs = 0
@@ -182,7 +182,7 @@ impl Graph for SqliteTransaction<'_> {
     fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
         let sql = "SELECT number, title, files, estimate FROM tasks
                    WHERE number BETWEEN ?1 AND ?2 ORDER BY number";
-        let outlines = self.within(sql, ids, |row| {
+        let outlines = self.query_ids(sql, ids, |row| {
             let id = read_id(row)?;
             if id::place(ids, id, |id| *id).is_none() {
                 return Ok(None);
@@ -209,7 +209,7 @@ impl Graph for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Runs a query on the id range `?1` to `?2` that covers all sorted `ids`: once if they are close
     /// together, else once for each. It may return others too.
-    pub(super) fn within<T>(
+    pub(super) fn query_ids<T>(
         &self,
         sql: &str,
         ids: &[TaskId],

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::opening::log_of;
-use super::place::beside;
+use super::place::companion_files;
 use crate::file::PRIVATE_FILE;
 use crate::store::left_out::{self, Damage, LOG_END};
 
@@ -51,9 +51,9 @@ pub(super) fn report_lost_commits(connection: &Connection, database: &Path) {
     // The note is read again, because another process may have emptied the log meanwhile.
     if noted.frames > frames && is_log_of(noted, database) && read(database) == Some(noted) {
         note_loss(database, [noted.frames, frames]);
-        left_out::note(damage([noted.frames, frames]));
+        left_out::note(describe_missing_commits([noted.frames, frames]));
     } else if let Some(loss) = read_loss(database) {
-        left_out::note(damage(loss));
+        left_out::note(describe_missing_commits(loss));
     }
 }
 
@@ -61,10 +61,10 @@ pub(super) fn report_lost_commits(connection: &Connection, database: &Path) {
 pub(super) fn forget_loss(database: &Path) -> Option<Damage> {
     let loss = read_loss(database)?;
     note_loss(database, [0, 0]);
-    Some(damage(loss))
+    Some(describe_missing_commits(loss))
 }
 
-fn damage([noted, there]: [u32; 2]) -> Damage {
+fn describe_missing_commits([noted, there]: [u32; 2]) -> Damage {
     let what = format!("{there} of {noted} pages can be read, so the last changes are missing");
     let row = LOG_END.to_string();
     Damage { row, what }
@@ -82,24 +82,24 @@ fn is_log_of(noted: Position, database: &Path) -> bool {
         // Other programs empty the log too, after they have written its pages to the database.
         None => {
             let changed = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
-            changed(database) < changed(&place(database))
+            changed(database) < changed(&size_note_path(database))
         }
     }
 }
 
-fn place(database: &Path) -> PathBuf {
-    let [.., place] = beside(database);
+fn size_note_path(database: &Path) -> PathBuf {
+    let [.., place] = companion_files(database);
     place
 }
 
 fn read(database: &Path) -> Option<Position> {
-    let [salts @ .., a, b, c, d] = read_at::<12>(&place(database), 0)?;
+    let [salts @ .., a, b, c, d] = read_at::<12>(&size_note_path(database), 0)?;
     let frames = u32::from_be_bytes([a, b, c, d]);
     Some(Position { salts, frames })
 }
 
 fn read_loss(database: &Path) -> Option<[u32; 2]> {
-    let [a, b, c, d, there @ ..] = read_at::<8>(&place(database), LOSS_AT)?;
+    let [a, b, c, d, there @ ..] = read_at::<8>(&size_note_path(database), LOSS_AT)?;
     let loss = [[a, b, c, d], there].map(u32::from_be_bytes);
     (loss != [0, 0]).then_some(loss)
 }
@@ -116,7 +116,7 @@ fn note_loss(database: &Path, loss: [u32; 2]) {
 fn write_at(database: &Path, at: u64, bytes: &[u8]) {
     let mut options = File::options();
     let options = options.write(true).create(true).truncate(false);
-    if let Ok(file) = options.mode(PRIVATE_FILE).open(place(database)) {
+    if let Ok(file) = options.mode(PRIVATE_FILE).open(size_note_path(database)) {
         let _ = file.write_all_at(bytes, at);
     }
 }

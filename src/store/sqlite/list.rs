@@ -150,7 +150,7 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     let tasks = transaction.all(&sql, params_from_iter(&conditions.values), read_task)?;
     let total = match filter.limit {
         None if filter.offset == 0 => tasks.len() as u64,
-        _ => count(transaction, filter, &conditions)?,
+        _ => count_matching(transaction, filter, &conditions)?,
     };
     Ok(Page { tasks, total })
 }
@@ -180,7 +180,7 @@ pub(super) fn tally(
 
 /// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
 /// one counter of their own.
-fn count(
+fn count_matching(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,
     conditions: &Conditions,

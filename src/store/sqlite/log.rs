@@ -27,11 +27,11 @@ const FITTING: &str =
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
-        self.tell(&change.kind, change.task, &json(&change.detail))
+        self.insert_change(&change.kind, change.task, &json(&change.detail))
     }
 
     fn note_undone(&mut self, operation: u64) -> Result<u64> {
-        let own = self.current()?;
+        let own = self.current_operation()?;
         self.execute(
             "UPDATE operations SET undoes = ?2, sum = checksum(at, by, command, ?2, undone_by)
              WHERE number = ?1",
@@ -124,16 +124,21 @@ impl Log for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
+    pub(super) fn insert_change(
+        &mut self,
+        kind: &str,
+        task: Option<TaskId>,
+        detail: &str,
+    ) -> Result<()> {
         refuse_deep(detail)?;
-        let operation = self.current()?;
+        let operation = self.current_operation()?;
         let sql = "INSERT INTO changes VALUES (NULL, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
         self.execute(sql, (operation, kind, task.map(|id| id.0), detail))?;
         Ok(())
     }
 
     /// Returns the number of the operation of this transaction; the first change begins it.
-    fn current(&mut self) -> Result<i64> {
+    fn current_operation(&mut self) -> Result<i64> {
         if let Some(number) = self.operation {
             return Ok(number);
         }

@@ -149,7 +149,7 @@ struct SqliteTransaction<'a> {
 
 impl Transaction for SqliteTransaction<'_> {
     fn commit(mut self: Box<Self>) -> Result<Option<u64>> {
-        self.settle()?;
+        self.settle_chains()?;
         self.read_words()?;
         self.connection.execute_batch("COMMIT").at(self.path)?;
         self.is_open = false;

@@ -37,7 +37,7 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    fn count(&mut self, name: &'static str, by: i64) {
+    fn add_to_counter(&mut self, name: &'static str, by: i64) {
         *self.counters.entry(name).or_default() += by;
     }
 
@@ -53,11 +53,11 @@ impl SqliteTransaction<'_> {
     }
 
     /// Hands out the id that comes next, or sees to it that none up to `reserved` is handed out.
-    pub(super) fn hand_out(&self, reserved: Option<TaskId>) -> Result<TaskId> {
+    pub(super) fn next_free_id(&self, reserved: Option<TaskId>) -> Result<TaskId> {
         let next = self.next_number()?;
         let after = reserved.map_or(next, |id| id.0).saturating_add(1).max(next);
         let mut unwritten = self.unwritten.borrow_mut();
-        unwritten.count(NEXT_ID, i64::from(after - next));
+        unwritten.add_to_counter(NEXT_ID, i64::from(after - next));
         unwritten.next_id = Some(after);
         Ok(TaskId(next))
     }
@@ -88,7 +88,7 @@ impl SqliteTransaction<'_> {
         }
         self.note_child(None, Some(task))?;
         self.note_chains(None, task);
-        self.unwritten.borrow_mut().count(counter(task), 1);
+        self.unwritten.borrow_mut().add_to_counter(counter(task), 1);
         Ok(())
     }
 
@@ -116,8 +116,8 @@ impl SqliteTransaction<'_> {
         self.note_status(after.id, Some(before.status), Some(after.status))?;
         self.note_chains(Some(before), after);
         let mut unwritten = self.unwritten.borrow_mut();
-        unwritten.count(counter(before), -1);
-        unwritten.count(counter(after), 1);
+        unwritten.add_to_counter(counter(before), -1);
+        unwritten.add_to_counter(counter(after), 1);
         Ok(())
     }
 
@@ -136,9 +136,9 @@ impl SqliteTransaction<'_> {
         let mut unwritten = self.unwritten.borrow_mut();
         let stored = unwritten.rows.remove(&number).and_then(|held| held.stored);
         if was_ready || stored.is_some_and(|stored| stored.is_ready()) {
-            unwritten.count(READY, -1);
+            unwritten.add_to_counter(READY, -1);
         }
-        unwritten.count(counter(task), -1);
+        unwritten.add_to_counter(counter(task), -1);
         unwritten.awaited.insert(number);
         unwritten.longer.remove(&number);
         unwritten
@@ -152,7 +152,7 @@ impl SqliteTransaction<'_> {
     fn count_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
         let (mut open, mut dropped) = (0, 0);
         for need in needs {
-            let status = self.await_row(need.0)?.map(|kept| kept.status);
+            let status = self.find_or_await_row(need.0)?.map(|kept| kept.status);
             open += u32::from(status != Some(Status::Done));
             dropped += u32::from(status == Some(Status::Cancelled));
         }
@@ -177,7 +177,7 @@ impl SqliteTransaction<'_> {
         }
         // A closed child may be there before its parent as well.
         if let Some(parent) = after.and_then(|task| task.parent) {
-            self.await_row(parent.0)?;
+            self.find_or_await_row(parent.0)?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// Returns the row of a task that is referred to, and remembers if there is none.
-    fn await_row(&self, number: u32) -> Result<Option<Kept>> {
+    fn find_or_await_row(&self, number: u32) -> Result<Option<Kept>> {
         let kept = self.find_row(number)?;
         if kept.is_none() {
             self.unwritten.borrow_mut().awaited.insert(number);
@@ -251,7 +251,7 @@ impl SqliteTransaction<'_> {
             self.write_kept(stored.is_none(), number, &now)?;
             let was_ready = stored.is_some_and(|stored| stored.is_ready());
             let by = i64::from(now.is_ready()) - i64::from(was_ready);
-            self.unwritten.borrow_mut().count(READY, by);
+            self.unwritten.borrow_mut().add_to_counter(READY, by);
         }
         let counters = std::mem::take(&mut self.unwritten.borrow_mut().counters);
         for (name, by) in counters.into_iter().filter(|(_, by)| *by != 0) {

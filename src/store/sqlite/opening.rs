@@ -10,7 +10,7 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
-use super::place::{DatabaseFiles, check_place, create_private, foreign};
+use super::place::{DatabaseFiles, check_place, create_private, foreign_store};
 use super::queries::configure;
 use super::tasks::SCHEMA;
 use super::{PATIENCE, SqliteStore, last};
@@ -106,7 +106,7 @@ impl SqliteStore {
     }
 
     /// Moves everything from the log to the database file.
-    pub(crate) fn settle(self) -> Result<()> {
+    pub(crate) fn checkpoint(self) -> Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         let done = self.connection.query_row(checkpoint, (), |_| Ok(()));
         done.at(&self.path)
@@ -140,7 +140,7 @@ impl SqliteStore {
             return Err(faults::corrupt(&self.path, "it is not a database of cleo"));
         }
         match number("user_version")? {
-            VERSION => check(&self.connection, &self.path),
+            VERSION => check_schema(&self.connection, &self.path),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is not a database of cleo")),
         }
@@ -163,7 +163,7 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
 /// Refuses a database that was not made by the statements of our schema. It may hold plain tables of others, and those
 /// that SQLite keeps for the index of words. The kind and the name that a row claims for itself are not looked at: SQLite
 /// goes by the statement alone.
-fn check(connection: &Connection, path: &Path) -> Result<()> {
+fn check_schema(connection: &Connection, path: &Path) -> Result<()> {
     if is_exact(connection).at(path)? {
         return Ok(());
     }
@@ -193,7 +193,7 @@ fn check(connection: &Connection, path: &Path) -> Result<()> {
          of others it may hold plain tables only",
         path.display()
     );
-    Err(foreign(message))
+    Err(foreign_store(message))
 }
 
 /// Returns true if a database was made by the statements of our schema in their order, with nothing but plain tables
@@ -228,7 +228,7 @@ mod tests {
     fn another_version_foreign_and_broken_file_differ() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
-        SqliteStore::create(&path).unwrap().settle().unwrap();
+        SqliteStore::create(&path).unwrap().checkpoint().unwrap();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
         let store = SqliteStore::connect(&path, flags).unwrap();
         let changed = store.connection.execute_batch("PRAGMA user_version = 9");
@@ -281,7 +281,10 @@ mod tests {
             ("CREATE INDEX theirs_by_a ON theirs (a)", false),
         ] {
             connection.execute_batch(sql).unwrap();
-            assert_eq!(check(&connection, Path::new("x")).is_ok(), is_accepted);
+            assert_eq!(
+                check_schema(&connection, Path::new("x")).is_ok(),
+                is_accepted
+            );
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::faults::corrupt;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
+use crate::file::{PRIVATE_FILE, is_own, remove_group_access, unwritable};
 
 /// Endings of the files beside a database: those that SQLite keeps, and the note of the last commit.
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", "-last"];
@@ -31,15 +31,18 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
         }
         check_owner(place, &there, root)?;
         // Where this fails, `doctor` tells it.
-        let _ = restrict(place, &there);
+        let _ = remove_group_access(place, &there);
         let is_open = there.mode() & 0o077 != 0;
-        for path in beside(database).iter().filter(|_| place == database) {
+        for path in companion_files(database)
+            .iter()
+            .filter(|_| place == database)
+        {
             match fs::symlink_metadata(path) {
                 // Opening a pipe would wait for ever.
                 Ok(there) if !there.is_file() => {
                     return Err(corrupt(path, "it is not a regular file"));
                 }
-                Ok(there) if is_open => _ = restrict(path, &there),
+                Ok(there) if is_open => _ = remove_group_access(path, &there),
                 _ => {}
             }
         }
@@ -53,7 +56,7 @@ pub(super) struct DatabaseFiles([Option<(u64, u64)>; 2]);
 
 impl DatabaseFiles {
     pub(super) fn new(database: &Path) -> DatabaseFiles {
-        let [log, ..] = beside(database);
+        let [log, ..] = companion_files(database);
         DatabaseFiles([database, &log].map(|path| {
             let there = fs::metadata(path).ok()?;
             Some((there.dev(), there.ino()))
@@ -72,7 +75,7 @@ impl DatabaseFiles {
     }
 }
 
-pub(super) fn beside(database: &Path) -> [PathBuf; 4] {
+pub(super) fn companion_files(database: &Path) -> [PathBuf; 4] {
     BESIDE.map(|ending| {
         let mut name = database.as_os_str().to_os_string();
         name.push(ending);
@@ -100,7 +103,7 @@ pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     let all = folder
         .into_iter()
         .chain([database.to_path_buf()])
-        .chain(beside(database));
+        .chain(companion_files(database));
     let is_open = |path: &PathBuf| fs::metadata(path).is_ok_and(|there| there.mode() & 0o077 != 0);
     all.filter(is_open).collect()
 }
@@ -136,7 +139,7 @@ fn check_owner(place: &Path, there: &Metadata, root: &Path) -> Result<()> {
         place.display(),
         there.uid()
     );
-    let error = foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy())));
+    let error = foreign_store(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy())));
     let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let declare = format!("export {SAFE_DIRECTORY}={}", quote(&root.to_string_lossy()));
     Err(error.or("use it, if you trust that account", declare))
@@ -154,6 +157,6 @@ fn is_declared_safe(root: &Path) -> bool {
 }
 
 /// The error for a store that holds, or is, what cleo did not make.
-pub(super) fn foreign(message: String) -> Error {
+pub(super) fn foreign_store(message: String) -> Error {
     Error::new(Code::StoreForeign, message)
 }

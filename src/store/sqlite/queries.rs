@@ -79,7 +79,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
-        self.changing(sql, |statement| statement.execute(parameters))
+        self.with_statement(sql, |statement| statement.execute(parameters))
     }
 
     /// Runs a statement with each of these parameters; without any it is not even prepared.
@@ -91,13 +91,13 @@ impl<'a> SqliteTransaction<'a> {
         let Some(first) = rows.next() else {
             return Ok(());
         };
-        self.changing(sql, |statement| {
+        self.with_statement(sql, |statement| {
             statement.execute(first)?;
             rows.try_for_each(|row| statement.execute(row).map(drop))
         })
     }
 
-    fn changing<T>(
+    fn with_statement<T>(
         &self,
         sql: &'static str,
         work: impl FnOnce(&mut CachedStatement<'a>) -> rusqlite::Result<T>,

@@ -18,7 +18,7 @@ use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{
     Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, SpawnVerdict, Spawns, TaskGates, log,
 };
-use crate::task::rules::{inside, is_slug};
+use crate::task::rules::{is_slug, normalize_inside};
 
 pub(super) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
 
@@ -94,7 +94,7 @@ impl Spawns for SqliteTransaction<'_> {
     fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
         let sql = "SELECT task, verified_at IS NOT NULL, forced IS NOT NULL FROM spawns
                    WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
-        let verdicts = self.within(sql, tasks, |row| {
+        let verdicts = self.query_ids(sql, tasks, |row| {
             let verdict = SpawnVerdict {
                 is_verified: row.get(1)?,
                 is_forced: row.get(2)?,
@@ -158,7 +158,7 @@ pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
-        output_file: read_checked_id(row, 2, |file| inside(file).is_some())?,
+        output_file: read_checked_id(row, 2, |file| normalize_inside(file).is_some())?,
         at: row.get(3)?,
         receipt: from_json(row, 4)?,
         verified_at: row.get(5)?,
@@ -231,7 +231,7 @@ impl TaskGates for SqliteTransaction<'_> {
 
     fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
         let sql = format!("SELECT {GATE_COLUMNS} FROM gates WHERE task BETWEEN ?1 AND ?2");
-        let gates = self.within(&sql, tasks, |row| {
+        let gates = self.query_ids(&sql, tasks, |row| {
             let task = read_id(row)?;
             let is_asked_for = id::place(tasks, task, |task| *task).is_some();
             is_asked_for

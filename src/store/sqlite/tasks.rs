@@ -200,7 +200,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn next_id(&mut self) -> Result<TaskId> {
-        self.hand_out(None)
+        self.next_free_id(None)
     }
 
     fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>> {
@@ -227,19 +227,19 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn reserve_id(&mut self, id: TaskId) -> Result<()> {
-        self.hand_out(Some(id)).map(|_| ())
+        self.next_free_id(Some(id)).map(|_| ())
     }
 
     fn insert(&mut self, task: &Task) -> Result<()> {
         self.write(None, task)?;
         let added = log::Added::new(task);
-        self.tell(log::ADDED, Some(task.id), &json(&added))
+        self.insert_change(log::ADDED, Some(task.id), &json(&added))
     }
 
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
         self.write(before.as_ref(), task)?;
-        match log::put(before.as_ref(), task) {
+        match log::task_change(before.as_ref(), task) {
             Some(change) => self.record(&change),
             None => Ok(()),
         }
@@ -252,7 +252,9 @@ impl Tasks for SqliteTransaction<'_> {
         for dependent in self.dependents(id)? {
             let read = self.task(dependent);
             match self.read_kept(dependent.0).and(read) {
-                Err(error) if error.code == Code::RowDamaged => self.release(dependent, &task)?,
+                Err(error) if error.code == Code::RowDamaged => {
+                    self.remove_damaged_dependency(dependent, &task)?
+                }
                 read => {
                     if let Some(mut task) = read? {
                         task.depends.retain(|need| *need != id);
@@ -304,7 +306,7 @@ impl Tasks for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
-    fn release(&self, dependent: TaskId, gone: &Task) -> Result<()> {
+    fn remove_damaged_dependency(&self, dependent: TaskId, gone: &Task) -> Result<()> {
         let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
         self.execute(sql, (dependent.0, gone.id.0))?;
         let is = |status| u32::from(gone.status == status);

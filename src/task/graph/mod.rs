@@ -122,10 +122,10 @@ impl TaskGraph {
 
     /// Finds a node, not outside.
     pub(crate) fn find(&self, id: TaskId) -> Option<&Node> {
-        self.place(id).map(|place| &self.nodes[place])
+        self.position(id).map(|place| &self.nodes[place])
     }
 
-    fn place(&self, id: TaskId) -> Option<usize> {
+    fn position(&self, id: TaskId) -> Option<usize> {
         id::place(&self.nodes, id, |node| node.id)
     }
 
@@ -172,7 +172,7 @@ impl Waiting {
         for (place, node) in graph.open() {
             waiting.is_work[place] = !node.is_epic;
             for need in &node.depends {
-                let inside = graph.place(*need);
+                let inside = graph.position(*need);
                 let needed = match inside {
                     Some(place) => Some(&graph.nodes[place]),
                     None => graph.outside.get(need),
@@ -184,7 +184,7 @@ impl Waiting {
                 waiting.waits[place] += usize::from(!is_done);
             }
             waiting.waits[place] += node.missing.len();
-            if let Some(parent) = node.parent.and_then(|id| graph.place(id)) {
+            if let Some(parent) = node.parent.and_then(|id| graph.position(id)) {
                 waiting.followers[place].push(parent);
                 waiting.waits[parent] += 1;
             }

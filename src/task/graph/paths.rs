@@ -57,7 +57,7 @@ impl TaskGraph {
     /// Returns the open tasks that most tasks wait for, at most `limit`.
     pub(crate) fn bottlenecks(&self, limit: usize) -> Vec<Bottleneck> {
         let waiting = self.waiting();
-        let all = self.behind(waiting);
+        let all = self.count_dependents(waiting);
         let tasks = all.iter().enumerate().filter(|(_, all)| **all > 0);
         let mut found: Vec<(usize, usize)> = tasks
             .filter(|(place, _)| waiting.is_work[*place])
@@ -87,7 +87,7 @@ impl TaskGraph {
     /// Counts for each place the tasks that wait for it, directly or not. They are bits, and are
     /// handed from follower to need, some at a time so that memory stays small. Places that none of
     /// these wait for are passed over: of most there are few.
-    fn behind(&self, waiting: &Waiting) -> Vec<usize> {
+    fn count_dependents(&self, waiting: &Waiting) -> Vec<usize> {
         let order = waiting.order(self);
         let is_work = |turn: &usize| waiting.is_work[order[*turn]];
         let work: Vec<usize> = (0..order.len()).filter(is_work).collect();

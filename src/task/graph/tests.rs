@@ -181,7 +181,7 @@ fn plain_waves(graph: &TaskGraph, files: &Map<TaskId, Vec<String>>) -> Waves {
             let own = patterns(&files[&node.id]);
             match occupied.conflict(&own) {
                 None => {
-                    occupied.take(node.id.0, own);
+                    occupied.occupy(node.id.0, own);
                     wave.push(node.id);
                 }
                 Some(taken) => {

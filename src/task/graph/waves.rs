@@ -75,7 +75,7 @@ impl TaskGraph {
             let edge = |need: &TaskId| (node.id.0, need.0);
             node.depends.iter().map(edge)
         });
-        let chains = longest(edges.collect());
+        let chains = longest_chains(edges.collect());
         let rank = |node: &Node| {
             let rests = !matches!(node.status, Status::Active | Status::Review);
             let chain = chains.length(node.id.0);
@@ -132,13 +132,15 @@ impl Plan {
         let new = new
             .into_iter()
             .map(|place| (self.ranks[place], place, None));
-        let mut next: BinaryHeap<_> = new.chain(self.queues.heads()).map(Reverse).collect();
+        let mut next: BinaryHeap<_> = new.chain(self.queues.pop_heads()).map(Reverse).collect();
         let mut round = Round::default();
         while let Some(Reverse((rank, place, queue))) = next.pop() {
             let is_held = |round: &Round| queue.is_some_and(|queue| round.held.contains(&queue));
             match queue.filter(|_| is_held(&round)) {
                 Some(queue) => self.queues.push(queue, (rank, place)),
-                None => self.place((rank, place), queue.is_some(), graph, files, &mut round),
+                None => {
+                    self.place_candidate((rank, place), queue.is_some(), graph, files, &mut round)
+                }
             }
             if let Some(queue) = queue.filter(|_| !is_held(&round)) {
                 let first = self.queues.pop(queue);
@@ -152,7 +154,7 @@ impl Plan {
     }
 
     /// Puts a candidate into the wave, or into the queue for what keeps it out.
-    fn place<'a>(
+    fn place_candidate<'a>(
         &mut self,
         (rank, place): Candidate,
         has_waited: bool,
@@ -165,23 +167,23 @@ impl Plan {
         let known = self.patterns.remove(&place);
         let parsed = known.unwrap_or_else(|| patterns(own));
         if let Some(taken) = round.occupied.conflict(&parsed) {
-            let queue = self.queues.number(&taken.prefix);
+            let queue = self.queues.queue_number(&taken.prefix);
             self.queues.push(queue, (rank, place));
             round.held.insert(queue);
-            self.note(id, self.waves.len(), taken, own);
+            self.note_conflict(id, self.waves.len(), taken, own);
             self.patterns.insert(place, parsed);
             return;
         }
         if has_waited {
-            self.note_before(id, rank, &parsed, own);
+            self.note_queued_conflict(id, rank, &parsed, own);
         }
         round.held.extend(self.queues.for_patterns(&parsed));
         round.counts.push((rank, round.occupied.len()));
-        round.occupied.take(id.0, parsed);
+        round.occupied.occupy(id.0, parsed);
         round.wave.push(place);
     }
 
-    fn note(&mut self, task: TaskId, wave: usize, taken: Taken, own: &[String]) {
+    fn note_conflict(&mut self, task: TaskId, wave: usize, taken: Taken, own: &[String]) {
         let conflict = Conflict {
             task,
             conflicts_with: TaskId(taken.owner),
@@ -191,7 +193,13 @@ impl Plan {
     }
 
     /// Notes the conflict that kept a task in its queue during the wave before.
-    fn note_before(&mut self, task: TaskId, rank: Rank, parsed: &[Pattern], own: &[String]) {
+    fn note_queued_conflict(
+        &mut self,
+        task: TaskId,
+        rank: Rank,
+        parsed: &[Pattern],
+        own: &[String],
+    ) {
         let Some(wave) = self.waves.len().checked_sub(1) else {
             return;
         };
@@ -209,7 +217,7 @@ impl Plan {
             .map_or(self.before.len(), |(_, n)| *n);
         let taken = self.before.conflict_before(count, parsed);
         if let Some(taken) = taken {
-            self.note(task, wave, taken, own);
+            self.note_conflict(task, wave, taken, own);
         }
     }
 }
@@ -234,7 +242,7 @@ struct Queues {
 }
 
 impl Queues {
-    fn number(&mut self, pattern: &str) -> usize {
+    fn queue_number(&mut self, pattern: &str) -> usize {
         if let Some(number) = self.numbers.get(pattern) {
             return *number;
         }
@@ -257,7 +265,7 @@ impl Queues {
         first.map(|Reverse(first)| first)
     }
 
-    fn heads(&mut self) -> Vec<(Rank, usize, Option<usize>)> {
+    fn pop_heads(&mut self) -> Vec<(Rank, usize, Option<usize>)> {
         let waited: Vec<usize> = self.waited.iter().copied().collect();
         let head = |queue: usize| {
             self.pop(queue)
@@ -303,7 +311,7 @@ impl Chains {
 /// Returns, for each task that something waits for, the length of the longest chain of tasks that
 /// wait for it, at most [`BOUND`]. `edges` are those of open tasks. A circle has the length of the
 /// bound, and so has everything that it waits for.
-pub(crate) fn longest(mut edges: Vec<Edge>) -> Chains {
+pub(crate) fn longest_chains(mut edges: Vec<Edge>) -> Chains {
     edges.sort_unstable();
     let mut known = list_needed(&edges);
     let mut settled: Vec<u32> = edges.iter().map(|(task, _)| *task).collect();
@@ -353,17 +361,17 @@ mod tests {
 
     #[test]
     fn longest_chain_counts_up_to_bound() {
-        let found = longest(vec![(2, 1), (3, 1), (4, 3), (4, 1)]);
+        let found = longest_chains(vec![(2, 1), (3, 1), (4, 3), (4, 1)]);
         assert_eq!([1, 2, 3, 4].map(|task| found.length(task)), [2, 0, 1, 0]);
-        let chain = longest((1..5_000).map(|id| (id + 1, id)).collect());
+        let chain = longest_chains((1..5_000).map(|id| (id + 1, id)).collect());
         let lengths = [1, 4_000, 4_999, 5_000].map(|task| chain.length(task));
         assert_eq!(lengths, [BOUND, BOUND, 1, 0]);
-        assert_eq!(longest(Vec::new()).length(1), 0);
+        assert_eq!(longest_chains(Vec::new()).length(1), 0);
     }
 
     #[test]
     fn circle_is_as_long_as_can_be() {
-        let found = longest(vec![(1, 2), (2, 1), (1, 3), (5, 4)]);
+        let found = longest_chains(vec![(1, 2), (2, 1), (1, 3), (5, 4)]);
         let lengths = [1, 3, 4].map(|task| found.length(task));
         assert_eq!(lengths, [BOUND, BOUND, 1]);
     }

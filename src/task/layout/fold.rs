@@ -62,7 +62,7 @@ pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> Vec<Band>
     if folding.done {
         bands = fold_finished(bands, folding);
     }
-    crowd(&mut bands, folding);
+    fold_until_few(&mut bands, folding);
     bands
 }
 
@@ -119,7 +119,7 @@ fn join_bands(bands: &[Band]) -> Band {
 }
 
 /// Finds the band of the current work: the first with a task that runs or can start.
-pub(super) fn focus(bands: &[Band]) -> Option<usize> {
+pub(super) fn find_current_band(bands: &[Band]) -> Option<usize> {
     let has = |wanted: &dyn Fn(DisplayStatus) -> bool| {
         let fits = |band: &Band| band.cards.iter().any(|card| wanted(card.state));
         bands.iter().position(fits)
@@ -132,8 +132,8 @@ pub(super) fn focus(bands: &[Band]) -> Option<usize> {
 }
 
 /// Folds bands until few enough cards are left, those farthest from the current work first.
-fn crowd(bands: &mut [Band], folding: &Folding) {
-    let at = focus(bands).unwrap_or(0);
+fn fold_until_few(bands: &mut [Band], folding: &Folding) {
+    let at = find_current_band(bands).unwrap_or(0);
     let mut order: Vec<usize> = (0..bands.len()).collect();
     order.sort_by_key(|place| {
         (
@@ -151,13 +151,13 @@ fn crowd(bands: &mut [Band], folding: &Folding) {
             continue;
         }
         left -= count_shown(band);
-        stack(band, folding);
+        stack_cards(band, folding);
         left += count_shown(band);
     }
 }
 
 /// Puts the cards of a band into stacks, by what they are a part of.
-fn stack(band: &mut Band, folding: &Folding) {
+fn stack_cards(band: &mut Band, folding: &Folding) {
     let key = band.key();
     let mut parts: HashMap<Option<TaskId>, usize> = HashMap::new();
     for card in &band.cards {

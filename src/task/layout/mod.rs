@@ -122,13 +122,13 @@ pub(crate) fn ties(
         let to = node.id;
         for need in &node.depends {
             let Some(other) = inside.get(need) else {
-                ties.extend(outside(*need, to, status(*need)));
+                ties.extend(tie_to_outside(*need, to, status(*need)));
                 continue;
             };
             let is_whole = layers.wholes.contains(need);
             let parts = last.get(need).map(Vec::as_slice).unwrap_or_default();
             if is_whole && parts.is_empty() {
-                ties.extend(outside(*need, to, Some(other.status)));
+                ties.extend(tie_to_outside(*need, to, Some(other.status)));
             }
             let from = if is_whole {
                 parts
@@ -151,24 +151,24 @@ pub(crate) fn ties(
         ties.extend(
             node.missing
                 .iter()
-                .map(|need| missing(need.name.clone(), to)),
+                .map(|need| tie_to_missing(need.name.clone(), to)),
         );
     }
     ties
 }
 
 /// Draws what a task outside has to do with one in the picture: nothing once it is done.
-fn outside(need: TaskId, to: TaskId, status: Option<Status>) -> Option<Tie> {
+fn tie_to_outside(need: TaskId, to: TaskId, status: Option<Status>) -> Option<Tie> {
     let kind = match status {
         Some(Status::Done) => return None,
         Some(_) => Kind::Unmet,
         None => Kind::Missing,
     };
-    let tie = missing(need.to_string(), to);
+    let tie = tie_to_missing(need.to_string(), to);
     Some(Tie { kind, ..tie })
 }
 
-fn missing(name: String, to: TaskId) -> Tie {
+fn tie_to_missing(name: String, to: TaskId) -> Tie {
     Tie {
         from: Err(name),
         to,

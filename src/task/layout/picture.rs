@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::fold::{Band, focus, fold};
+use super::fold::{Band, find_current_band, fold};
 use super::{Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, ROW, TOP, Tie};
 use crate::id::TaskId;
 use crate::task::DisplayStatus;
@@ -128,7 +128,7 @@ pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Pictur
         ids.zip(&band.shown)
     });
     let mut picture = Picture {
-        focus: focus(&bands).map(|place| bands[place].key()),
+        focus: find_current_band(&bands).map(|place| bands[place].key()),
         edges: edges(&shown.collect(), ties),
         ..Picture::default()
     };
@@ -145,7 +145,7 @@ pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Pictur
                     x: lane.x + MARGIN,
                     y,
                 }),
-                Item::Stack(name) => picture.stacks.push(stack(band, &lane, name, y)),
+                Item::Stack(name) => picture.stacks.push(draw_stack(band, &lane, name, y)),
             }
         }
         picture.lanes.push(lane);
@@ -185,7 +185,7 @@ fn lane(band: &Band, x: u32) -> Lane {
     }
 }
 
-fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
+fn draw_stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
     let own = Item::Stack(name.to_string());
     let cards = band.cards.iter().zip(&band.shown);
     let cards: Vec<&Card> = cards

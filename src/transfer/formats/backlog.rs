@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::{front, join_paragraphs, note_block, read_items};
 use crate::task::rules::check_word;
 use crate::task::{Note, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, note, unique};
+use crate::transfer::fields::{Fields, id as id_of, make_note, remove_duplicates};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 /// Headings of the sections that the tool writes. Any other heading belongs to the section that it is in.
@@ -79,22 +79,22 @@ impl Config {
 /// Reads the file of one task.
 pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Reading) {
     let Ok(text) = std::str::from_utf8(lines::strip_mark(bytes)) else {
-        return reading.fault(0, None, "the file is not UTF-8 text");
+        return reading.add_fault(0, None, "the file is not UTF-8 text");
     };
     // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
     let is_conflict = |line: &str| line.starts_with("<<<<<<< ") && text.contains("\n>>>>>>> ");
     if let Some(at) = text.lines().position(is_conflict) {
-        return reading.fault(at + 1, None, "git left a conflict here");
+        return reading.add_fault(at + 1, None, "git left a conflict here");
     }
     match front::read(text) {
         Ok((fields, body)) => read_task(fields, body, area, config, reading),
-        Err((line, message)) => reading.fault(line, None, message),
+        Err((line, message)) => reading.add_fault(line, None, message),
     }
 }
 
 /// Returns a reference: `BACK-217.01` means `back-217.1`, or else the task with the number 217.1, whose prefix was
 /// renamed.
-fn reference(given: &str) -> Reference {
+fn parse_reference(given: &str) -> Reference {
     let id = given.trim().to_lowercase();
     let (prefix, number) = id.rsplit_once('-').unwrap_or(("", &id));
     let parts = number.split('.').map(|part| part.trim_start_matches('0'));
@@ -116,14 +116,14 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     let parent = fields.text("parent_task_id").or(above);
     let depends = fields.references("dependencies", id_of).into_iter();
     fields.drop(&["subtasks"]);
-    let mut names = reference(&id).readings.into_iter();
+    let mut names = parse_reference(&id).readings.into_iter();
     let mut record = Record::new(reading, 1, id, &fields);
     record.key = names.next().unwrap_or_default();
     record.alias = names.next();
-    record.parents = parent.iter().map(|id| reference(id)).collect();
+    record.parents = parent.iter().map(|id| parse_reference(id)).collect();
     let depends = depends.filter(|id| !id.is_empty());
-    record.depends = depends.map(|id| reference(&id)).collect();
-    fill(&mut record.task, &mut fields);
+    record.depends = depends.map(|id| parse_reference(&id)).collect();
+    fill_task(&mut record.task, &mut fields);
     for (heading, text) in split_sections(body) {
         fill_section(&mut record.task, &mut fields, heading, &text);
     }
@@ -134,7 +134,7 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     reading.add(record, fields);
 }
 
-fn fill(task: &mut Task, fields: &mut Fields) {
+fn fill_task(task: &mut Task, fields: &mut Fields) {
     task.title = fields.id("title").unwrap_or_default();
     fields.take_times(task, "created_date", "updated_date");
     task.due = fields.time("due_date");
@@ -142,7 +142,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     labels.extend(fields.word("type").map(str::to_string));
     let milestone = fields.word("milestone");
     labels.extend(milestone.map(|name| format!("milestone:{name}")));
-    task.labels = unique(labels);
+    task.labels = remove_duplicates(labels);
     task.priority = fields.parse_word("priority").unwrap_or(task.priority);
     task.files = fields.files("modified_files");
     let names = fields.get("assignee").cloned();
@@ -150,7 +150,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
         [name] if check_word("assignee", Some(name)).is_ok() => Some(name.clone()),
         _ => None,
     };
-    fields.keep("assignee", names);
+    fields.put_back("assignee", names);
 }
 
 fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
@@ -198,7 +198,7 @@ fn split_sections(body: &str) -> Vec<(&'static str, String)> {
 /// Puts what a section says into a task; what fits nowhere stays among its fields.
 fn fill_section(task: &mut Task, fields: &mut Fields, heading: &str, text: &str) {
     let text = text.trim_matches(['\n', '\r']);
-    let note = |text: String| note(&task.updated_at, "backlog", text);
+    let note = |text: String| make_note(&task.updated_at, "backlog", text);
     match heading {
         "description" | "implementation plan" => {
             let is_plan = heading == "implementation plan";
@@ -215,7 +215,7 @@ fn fill_section(task: &mut Task, fields: &mut Fields, heading: &str, text: &str)
         }
         "comments" => task.notes.extend(read_comments(text, &task.updated_at)),
         "final summary" => task.notes.extend(note(format!("Final Summary\n\n{text}"))),
-        "references" => fields.keep("section_references", text),
+        "references" => fields.put_back("section_references", text),
         _ => task.notes.extend(note(text.to_string())),
     }
 }
@@ -224,7 +224,7 @@ fn fill_section(task: &mut Task, fields: &mut Fields, heading: &str, text: &str)
 fn take_criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
     let (all, checked): (Vec<String>, Vec<bool>) = read_items(text).into_iter().unzip();
     if checked.contains(&true) {
-        fields.keep(name, checked);
+        fields.put_back(name, checked);
     }
     let without_number = |item: &String| {
         let rest = item.strip_prefix('#').unwrap_or_default();
@@ -232,7 +232,7 @@ fn take_criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
         let text = rest.strip_prefix(' ').unwrap_or(item);
         text.trim().to_string()
     };
-    unique(all.iter().map(without_number).collect())
+    remove_duplicates(all.iter().map(without_number).collect())
 }
 
 /// Reads comments: `author:` and `created:`, a line of dashes, the text, a line of dashes.
@@ -245,7 +245,7 @@ fn read_comments(text: &str, at: &str) -> Vec<Note> {
         let at = find("created:").map_or(Some(at.to_string()), moment::read);
         let author = find("author:").map_or("backlog", str::trim);
         let text = pair[1].join("\n");
-        note(&at.unwrap_or_default(), author, text.trim_end())
+        make_note(&at.unwrap_or_default(), author, text.trim_end())
     });
     notes.collect()
 }

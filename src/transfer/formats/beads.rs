@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{join_paragraphs, keep_relations, note_block, read_items};
-use crate::task::rules::{check_estimate, inside};
+use crate::task::rules::{check_estimate, normalize_inside};
 use crate::task::{Note, Priority, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, make_note, remove_duplicates, text_of};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 /// Fields that are derived from others, or that name the machine.
@@ -28,13 +28,13 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
     }
     if fields.word("_type") == Some("memory") {
         let id = fields.id("key").unwrap_or_default();
-        return reading.leave_out(&id, "a memory is not a task");
+        return reading.report_left_out(&id, "a memory is not a task");
     }
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return reading.no_id(line, &fields);
     };
     if fields.word("status") == Some("tombstone") {
-        return reading.leave_out(&id, "deleted");
+        return reading.report_left_out(&id, "deleted");
     }
     fields.drop(&DERIVED);
     if fields.word("_type") == Some("issue") {
@@ -43,7 +43,7 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
     let mut record = Record::new(reading, line, id, &fields);
     record.repeats = true;
     let relations = take_references(&mut record, &mut fields);
-    fill(&mut record.task, &mut fields, &reading.now);
+    fill_task(&mut record.task, &mut fields, &reading.now);
     keep_relations(&mut record.task, relations);
     reading.add(record, fields);
 }
@@ -59,7 +59,7 @@ fn take_references(record: &mut Record, fields: &mut Fields) -> Vec<Value> {
         if let Some(metadata) = metadata.filter(|it| !["", "{}"].contains(it)) {
             relation["metadata"] = metadata.into();
         }
-        let reference = Reference::to(&target);
+        let reference = Reference::to_id(&target);
         match edge["type"].as_str().unwrap_or("blocks") {
             "parent-child" => record.parents.push(reference),
             _ if is_external => relations.push(relation),
@@ -79,7 +79,7 @@ fn take_references(record: &mut Record, fields: &mut Fields) -> Vec<Value> {
     relations
 }
 
-fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
+fn fill_task(task: &mut Task, fields: &mut Fields, now: &str) {
     task.title = fields.text("title").unwrap_or_default();
     let design = fields.word("design").filter(|design| !design.is_empty());
     let design = design.map(|design| format!("## Design\n\n{design}"));
@@ -103,13 +103,17 @@ fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     task.assigned_agent = fields.name("assignee");
     task.acceptance = match fields.word("acceptance_criteria") {
         Some(text) if text.trim_start().starts_with("- ") => {
-            unique(read_items(text).into_iter().map(|(item, _)| item).collect())
+            remove_duplicates(read_items(text).into_iter().map(|(item, _)| item).collect())
         }
-        text => unique(text.map(str::to_string).into_iter().collect()),
+        text => remove_duplicates(text.map(str::to_string).into_iter().collect()),
     };
     let files = fields.get("metadata").and_then(|it| it["files"].as_array());
     let files = files.into_iter().flatten();
-    task.files = unique(files.filter_map(|file| inside(&text_of(file)?)).collect());
+    task.files = remove_duplicates(
+        files
+            .filter_map(|file| normalize_inside(&text_of(file)?))
+            .collect(),
+    );
     let minutes = fields.get("estimated_minutes").and_then(Value::as_f64);
     task.estimate = check_estimate(minutes.map(|minutes| minutes / 60.0)).unwrap_or_default();
     task.notes = take_notes(fields, task);
@@ -123,13 +127,13 @@ fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let comments = comments.into_iter().flatten().filter_map(|comment| {
         let at = comment["created_at"].as_str().and_then(moment::read);
         let by = comment["author"].as_str().unwrap_or("beads");
-        note(&at.unwrap_or_default(), by, comment["text"].as_str()?)
+        make_note(&at.unwrap_or_default(), by, comment["text"].as_str()?)
     });
     let reason = fields.word("close_reason").filter(|why| !why.is_empty());
     let reason = reason.map(|why| format!("Closed: {why}"));
-    let notes = note(&task.updated_at, &author, text).into_iter();
+    let notes = make_note(&task.updated_at, &author, text).into_iter();
     let notes = notes.chain(comments);
-    let reason = reason.and_then(|text| note(&task.updated_at, "beads", text));
+    let reason = reason.and_then(|text| make_note(&task.updated_at, "beads", text));
     notes.chain(reason).collect()
 }
 

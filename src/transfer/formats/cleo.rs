@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::id::{self, TaskId};
 use crate::task::fields::Patch;
 use crate::task::{Note, Priority, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, remove_duplicates};
 use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The first line of a file.
@@ -75,7 +75,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
             let version = version.map_or("none".to_string(), |version| version.to_string());
             let message =
                 format!("the file has version {version}; this cleo knows versions up to {VERSION}");
-            reading.fault(line, None, message);
+            reading.add_fault(line, None, message);
         }
         return;
     }
@@ -84,12 +84,12 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     };
     let mut record = Record::new(reading, line, normalize(&id), &fields);
     let parent = fields.text("parent");
-    let depends = unique(fields.references("depends", id_of));
-    let reference = |id: &String| Reference::to(&normalize(id));
+    let depends = remove_duplicates(fields.references("depends", id_of));
+    let reference = |id: &String| Reference::to_id(&normalize(id));
     record.parents = parent.iter().map(reference).collect();
     record.depends = depends.iter().map(reference).collect();
     let uid = fields.text("uid");
-    fill(&mut record.task, &mut fields);
+    fill_task(&mut record.task, &mut fields);
     record.task.uid = match uid {
         None => id::derive_uid(&record.task.created_at, &["cleo", &record.id]),
         Some(uid) => id::parse_uid(&uid).unwrap_or_else(|| {
@@ -106,7 +106,7 @@ fn normalize(id: &str) -> String {
         .map_or_else(|_| id.to_string(), |id| id.to_string())
 }
 
-fn fill(task: &mut Task, fields: &mut Fields) {
+fn fill_task(task: &mut Task, fields: &mut Fields) {
     task.title = fields.text("title").unwrap_or_default();
     task.description = fields.text("description").unwrap_or_default();
     task.kind = take_word(fields, "type").unwrap_or_default();

@@ -14,7 +14,7 @@ pub(crate) use cleaned::ORIGINAL;
 
 use serde_json::Value;
 
-use super::fields::{Fields, note};
+use super::fields::{Fields, make_note};
 use super::report::Remark;
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
@@ -28,7 +28,7 @@ impl Record {
     /// Returns a record whose key is its id and that no other repeats.
     fn new(reading: &Reading, line: usize, id: String, fields: &Fields) -> Record {
         Record {
-            place: reading.place(line),
+            place: reading.line_place(line),
             key: id.clone(),
             id,
             alias: None,
@@ -47,11 +47,11 @@ impl Reading {
     fn add(&mut self, mut record: Record, fields: Fields) {
         let line = record.place.line;
         for message in &fields.loose {
-            self.fault(line, Some(&record.id), message);
+            self.add_fault(line, Some(&record.id), message);
         }
         let is_changed = cleaned::clean(&mut record.task) > 0;
         let fault = fields.faults.first().cloned();
-        let mut rest = fields.rest();
+        let mut rest = fields.into_rest();
         // Criteria that are too long or too many are kept in `extra`.
         for (name, list) in [
             ("acceptance", &mut record.task.acceptance),
@@ -67,7 +67,7 @@ impl Reading {
         }
         let broken = || check(&record.task).err().map(|error| error.message);
         if let Some(message) = fault.or_else(broken) {
-            return self.fault(line, Some(&record.id), message);
+            return self.add_fault(line, Some(&record.id), message);
         }
         if is_changed {
             self.report.changed.add(|| Remark {
@@ -81,7 +81,7 @@ impl Reading {
     /// Reports an object without an id.
     fn no_id(&mut self, line: usize, fields: &Fields) {
         let message = fields.faults.first().map_or("it has no id", String::as_str);
-        self.fault(line, None, message);
+        self.add_fault(line, None, message);
     }
 }
 
@@ -96,7 +96,7 @@ fn keep_relations(task: &mut Task, relations: Vec<Value>) {
 /// Adds a note with the reason why a task is blocked.
 fn note_block(task: &mut Task, by: &str, reason: Option<&str>) {
     let text = reason.map(|reason| format!("Blocked: {reason}"));
-    let note = text.and_then(|text| note(&task.updated_at, by, text));
+    let note = text.and_then(|text| make_note(&task.updated_at, by, text));
     task.notes.extend(note);
 }
 

@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 
 use super::{join_paragraphs, note_block};
 use crate::document::Parts;
-use crate::task::rules::inside;
+use crate::task::rules::normalize_inside;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, remove_duplicates, text_of};
 use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The tag of a file without tags.
@@ -47,7 +47,7 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
             Err(cause) => {
                 let line = lines::with_lines(bytes, &[*raw])[0].0;
                 let message = format!("the tag holds no list of tasks: {cause}");
-                reading.fault(line, Some(name), message);
+                reading.add_fault(line, Some(name), message);
             }
         }
     }
@@ -132,11 +132,11 @@ impl Around<'_> {
         task.acceptance = fields.items("acceptanceCriteria", text_of);
         let strategy = fields.items("testStrategy", text_of);
         task.acceptance.extend(strategy);
-        task.acceptance = unique(std::mem::take(&mut task.acceptance));
+        task.acceptance = remove_duplicates(std::mem::take(&mut task.acceptance));
         let files = fields.get("relevantFiles").and_then(Value::as_array);
         let files = files.into_iter().flatten();
-        let files = files.filter_map(|file| inside(file["path"].as_str()?));
-        task.files = unique(files.collect());
+        let files = files.filter_map(|file| normalize_inside(file["path"].as_str()?));
+        task.files = remove_duplicates(files.collect());
         set_status(task, &mut fields);
         reading.add(record, fields);
         Some((own, priority))
@@ -148,19 +148,19 @@ impl Around<'_> {
         let given = |each: &Value| Some((id_of(each)?, each.is_number()));
         let given = fields.references("dependencies", given).into_iter();
         let given = given.map(|(given, is_number)| Reference {
-            readings: self.readings(own, given.trim(), is_number),
+            readings: self.possible_meanings(own, given.trim(), is_number),
             given,
         });
         let odd = fields.get("dependencies").and_then(Value::as_array);
         let odd = odd.into_iter().flatten();
         given
-            .chain(odd.map(|odd| Reference::to(&odd.to_string())))
+            .chain(odd.map(|odd| Reference::to_id(&odd.to_string())))
             .collect()
     }
 
     /// Returns what a reference can mean, the likeliest first. A number in a subtask means the
     /// sibling, a text the task: that is how the tool writes both.
-    fn readings(&self, own: &str, target: &str, is_number: bool) -> Vec<String> {
+    fn possible_meanings(&self, own: &str, target: &str, is_number: bool) -> Vec<String> {
         let task = format!("{}/{target}", self.tag);
         let is_sibling = |(_, ids): &(&str, &[String])| {
             !target.contains('.') && target != own && ids.iter().any(|id| id == target)

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::note_block;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, make_note, remove_duplicates, text_of};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 /// Reads an export. Old ones end each line with a comma.
@@ -34,7 +34,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     record.key = record.id.to_lowercase();
     record.repeats = true;
     record.depends = take_depends(&mut fields);
-    fill(&mut record.task, &mut fields);
+    fill_task(&mut record.task, &mut fields);
     set_status(&mut record.task, &mut fields, &reading.now);
     reading.add(record, fields);
 }
@@ -59,14 +59,14 @@ fn take_depends(fields: &mut Fields) -> Vec<Reference> {
     uuids.map(reference).collect()
 }
 
-fn fill(task: &mut Task, fields: &mut Fields) {
+fn fill_task(task: &mut Task, fields: &mut Fields) {
     task.title = fields.text("description").unwrap_or_default();
     fields.take_times(task, "entry", "modified");
     task.due = fields.time("due");
     let mut labels = fields.set("tags");
     let project = fields.text("project");
     labels.extend(project.map(|name| format!("project:{name}")));
-    task.labels = unique(labels);
+    task.labels = remove_duplicates(labels);
     task.priority = match fields.word("priority") {
         Some("H") => Priority::High,
         Some("L") => Priority::Low,
@@ -82,7 +82,7 @@ fn fill(task: &mut Task, fields: &mut Fields) {
             Some(at) => moment::read(at)?,
             None => String::new(),
         };
-        note(&at, "taskwarrior", text_of(each.get("description")?)?)
+        make_note(&at, "taskwarrior", text_of(each.get("description")?)?)
     });
 }
 
@@ -104,7 +104,7 @@ fn set_status(task: &mut Task, fields: &mut Fields, now: &str) {
         _ => (Status::Pending, None),
     };
     if !matches!(word.as_str(), "completed" | "deleted" | "pending") {
-        fields.keep("status", Value::from(word));
+        fields.put_back("status", Value::from(word));
     }
     task.status = status;
     match status {

@@ -10,7 +10,7 @@ use super::keep_relations;
 use crate::phase::{Phase, PhaseStatus};
 use crate::task::rules::{TEXT_MAX, check_word, clean_text, is_slug};
 use crate::task::{Note, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, make_note, remove_duplicates, text_of};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 const PHASES_MAX: usize = 1_000;
@@ -94,7 +94,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
         return reading.no_id(line, &fields);
     };
     let mut record = Record::new(reading, line, id, &fields);
-    let reference = |id: &String| Reference::to(id);
+    let reference = |id: &String| Reference::to_id(id);
     record.parents = fields.text("parentId").iter().map(reference).collect();
     let depends = fields.references("depends", id_of);
     record.depends = depends.iter().map(reference).collect();
@@ -103,7 +103,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
     task.description = fields.text("description").unwrap_or_default();
     match fields.text("type").as_deref() {
         Some("saga") => {
-            fields.keep("type", "saga");
+            fields.put_back("type", "saga");
             task.kind = "epic".parse().unwrap_or_default();
         }
         kind => task.kind = kind.unwrap_or("task").parse().unwrap_or_default(),
@@ -145,14 +145,14 @@ fn take_acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
         .as_array()
         .is_some_and(|all| all.iter().any(Value::is_object))
     {
-        fields.keep("acceptance", all);
+        fields.put_back("acceptance", all);
     }
     texts.retain(|text| {
         let rest = text.strip_prefix("Complete child ");
         let child = rest.and_then(|rest| rest.split_once(':'));
         child.is_none_or(|(id, _)| !ids.contains(id))
     });
-    unique(texts)
+    remove_duplicates(texts)
 }
 
 /// Sets the status, with the times that belong to it.
@@ -163,7 +163,7 @@ fn set_status(task: &mut Task, fields: &mut Fields, is_archive: bool) {
         word => word.parse().unwrap_or(Status::Pending),
     };
     if task.status.word() != word {
-        fields.keep("status", word.as_str());
+        fields.put_back("status", word.as_str());
     }
     // The tool writes one of two times of an end. The one that does not fit the status stays in `extra`.
     match task.status {
@@ -191,7 +191,7 @@ fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let mut notes = fields.items("notes", |each| {
         let at = each["timestamp"].as_str().and_then(moment::read);
         let text = text_in(each, &["content", "note", "text"])?;
-        note(at.as_deref().unwrap_or(updated), "todo", text)
+        make_note(at.as_deref().unwrap_or(updated), "todo", text)
     });
     for (name, head) in [
         ("blockedBy", "Blocked"),
@@ -199,7 +199,7 @@ fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
         ("cancelReason", "Cancelled"),
     ] {
         let reason = fields.word(name).map(|reason| format!("{head}: {reason}"));
-        notes.extend(reason.and_then(|text| note(updated, "todo", text)));
+        notes.extend(reason.and_then(|text| make_note(updated, "todo", text)));
     }
     notes
 }

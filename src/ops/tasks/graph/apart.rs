@@ -38,11 +38,16 @@ pub(crate) fn select_independent(
     limit: usize,
     now: &str,
 ) -> Result<Apart> {
-    select_independent_of(transaction, &working(transaction, now)?, ready, limit)
+    select_independent_of(
+        transaction,
+        &list_in_progress(transaction, now)?,
+        ready,
+        limit,
+    )
 }
 
 /// Reads the tasks in progress: active ones, and those that somebody holds.
-pub(super) fn working(transaction: &dyn Transaction, now: &str) -> Result<Vec<TaskId>> {
+pub(super) fn list_in_progress(transaction: &dyn Transaction, now: &str) -> Result<Vec<TaskId>> {
     let mut working = transaction.recent(None, Status::Active, WORKING_MAX)?;
     let mut known: HashSet<TaskId> = working.iter().copied().collect();
     let held = transaction.running_claims(now, WORKING_MAX)?;
@@ -63,7 +68,7 @@ pub(super) fn select_independent_of(
     let outlines = transaction.outlines(&all)?;
     let mut occupied = Occupied::default();
     for id in working {
-        occupied.take(id.0, patterns(outlines.files(*id)));
+        occupied.occupy(id.0, patterns(outlines.files(*id)));
     }
     let mut chosen = Apart::default();
     for id in ready {
@@ -79,7 +84,7 @@ pub(super) fn select_independent_of(
                 files: taken.texts.iter().map(|at| files[*at].clone()).collect(),
             });
         } else {
-            occupied.take(id.0, own);
+            occupied.occupy(id.0, own);
             chosen.tasks.push(*id);
         }
     }

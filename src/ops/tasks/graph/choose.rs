@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use super::apart::{Apart, select_independent_of, working};
+use super::apart::{Apart, list_in_progress, select_independent_of};
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -38,7 +38,7 @@ pub(in crate::ops) fn choose(
     loop {
         let (candidates, total) = over.with_ready(transaction, scope, limit)?;
         let free = list_free(transaction, &candidates, now)?;
-        let apart = first_apart(transaction, &free, &over, now)?;
+        let apart = choose_without_conflict(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
         if chosen.is_some() || total <= u64::from(limit) {
             let task = candidates
@@ -80,7 +80,7 @@ fn list_free(
 }
 
 /// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.
-fn first_apart(
+fn choose_without_conflict(
     transaction: &dyn Transaction,
     free: &[TaskId],
     over: &Lapsed,
@@ -95,7 +95,7 @@ fn first_apart(
             ..Apart::default()
         });
     }
-    let mut working = working(transaction, now)?;
+    let mut working = list_in_progress(transaction, now)?;
     working.retain(|id| over.holder(*id).is_none());
     select_independent_of(transaction, &working, free, 1)
 }

@@ -24,7 +24,7 @@ pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
     context.read(|tasks| {
         let nodes = match part {
             Part::Around(id, depth) => {
-                let ids = around(tasks, id, depth)?.into_iter();
+                let ids = list_around(tasks, id, depth)?.into_iter();
                 let nodes = ids.map(|id| tasks.readable_node(id));
                 nodes
                     .filter_map(Result::transpose)
@@ -54,7 +54,7 @@ pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
     })
 }
 
-fn around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {
+fn list_around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {
     if tasks.status(id)?.is_none() {
         return Err(no_task(id));
     }

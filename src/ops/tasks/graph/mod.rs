@@ -36,10 +36,10 @@ fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
 /// Reads the tasks below an epic, or all, with their dependencies outside.
 pub(in crate::ops) fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     check_scope(tasks, epic)?;
-    with_outside(tasks, tasks.nodes(epic)?)
+    with_outside_tasks(tasks, tasks.nodes(epic)?)
 }
 
-fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGraph> {
+fn with_outside_tasks(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGraph> {
     by_id(&mut nodes);
     let (mut known, mut outside) = (HashSet::new(), Vec::new());
     for need in nodes.iter().flat_map(|node| &node.depends) {
@@ -61,7 +61,7 @@ fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Resu
     for id in tasks.list_hindered(epic, PROBLEMS_MAX as u32)? {
         nodes.extend(tasks.readable_node(id)?);
     }
-    Ok(with_outside(tasks, nodes)?.problems())
+    Ok(with_outside_tasks(tasks, nodes)?.problems())
 }
 
 fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
@@ -95,7 +95,7 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
         left.extend(near.filter(|id| known.insert(**id)));
         nodes.push(node);
     }
-    Ok(with_outside(tasks, nodes)?.problems())
+    Ok(with_outside_tasks(tasks, nodes)?.problems())
 }
 
 pub(in crate::ops) fn make_views(

@@ -19,7 +19,7 @@ pub(crate) struct Github {
 
 pub(crate) fn page(context: &mut Context, id: &str, path: &Path) -> Result<RunView> {
     let shown = show(context, id)?;
-    put(&context.surroundings, path, &html::page(&shown)?)?;
+    write_named_file(&context.surroundings, path, &html::page(&shown)?)?;
     Ok(shown)
 }
 
@@ -27,18 +27,18 @@ pub(crate) fn html(context: &mut Context, id: &str) -> Result<String> {
     html::page(&show(context, id)?)
 }
 
-pub(crate) fn xml(surroundings: &Surroundings, shown: &RunView, path: &Path) -> Result<()> {
-    put(surroundings, path, &junit::junit(shown))
+pub(crate) fn write_junit(surroundings: &Surroundings, shown: &RunView, path: &Path) -> Result<()> {
+    write_named_file(surroundings, path, &junit::junit(shown))
 }
 
 /// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
 pub(crate) fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
-    place(surroundings, path).map(|_| ())
+    resolve_named_file(surroundings, path).map(|_| ())
 }
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
 /// as lines.
-pub(crate) fn tell_github(shown: &RunView, places: &Github) -> (String, Vec<Error>) {
+pub(crate) fn write_github_report(shown: &RunView, places: &Github) -> (String, Vec<Error>) {
     let mut faults = Vec::new();
     let mut note = |done: Result<()>| faults.extend(done.err());
     if let Some(path) = &places.summary {
@@ -54,12 +54,12 @@ pub(crate) fn tell_github(shown: &RunView, places: &Github) -> (String, Vec<Erro
 }
 
 /// Writes a file that the user named, and nothing over what is cleo's own.
-fn put(surroundings: &Surroundings, path: &Path, text: &str) -> Result<()> {
-    write_whole(&place(surroundings, path)?, text)
+fn write_named_file(surroundings: &Surroundings, path: &Path, text: &str) -> Result<()> {
+    write_whole(&resolve_named_file(surroundings, path)?, text)
 }
 
 /// Finds where a file that the user named would be written.
-fn place(surroundings: &Surroundings, path: &Path) -> Result<PathBuf> {
+fn resolve_named_file(surroundings: &Surroundings, path: &Path) -> Result<PathBuf> {
     let full = surroundings.directory.join(path);
     let workspace = surroundings.workspace()?;
     workspace.refuse_own(&full)?;

@@ -181,7 +181,7 @@ impl Source<'_> {
 impl Raw {
     /// Puts a line into words.
     pub(super) fn line(self, n: usize) -> LogLine {
-        let mut line = transcript::line(self.ch, &self.text);
+        let mut line = transcript::parse_line(self.ch, &self.text);
         line.error |= self.error;
         line.bytes += self.beyond;
         line.cut |= self.beyond > 0;

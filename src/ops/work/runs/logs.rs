@@ -65,7 +65,7 @@ pub(crate) fn logs(
     let outputs = match raw {
         true => Some(outputs(
             &workspace.root,
-            &journal::place(&workspace, id)?,
+            &journal::run_folder(&workspace, id)?,
             task,
         )?),
         false => None,
@@ -95,7 +95,7 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
         let log = read_start(&path, LOG_MAX)?;
         let file = path.strip_prefix(root).unwrap_or(&path);
         for stream in Stream::ALL.iter().copied() {
-            let mut text = log::join(&log, stream);
+            let mut text = log::join_stream(&log, stream);
             let bytes = text.len();
             text.drain(..text.ceil_char_boundary(bytes.saturating_sub(OUTPUT_MAX)));
             outputs.push(Output {

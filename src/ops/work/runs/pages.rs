@@ -146,7 +146,7 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
             let track = tracks.update(&*transaction, id, &events)?;
             let attempt = track.task(task).and_then(|one| one.attempt(query.attempt));
             following &= attempt.is_none_or(|one| one.ended_at.is_none());
-            let folder = journal::place(&workspace, id)?;
+            let folder = journal::run_folder(&workspace, id)?;
             parts = Parts::read(&events, task, attempt, following, &folder)?;
         }
     }
@@ -186,7 +186,7 @@ pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<Prompt
     let user = context.surroundings.rights.user.clone();
     let store = open(context)?;
     require_run(&*store.read()?, id, user.as_deref())?;
-    let folder = journal::place(&context.workspace, id)?;
+    let folder = journal::run_folder(&context.workspace, id)?;
     let path = folder.join(format!("{task}-{attempt}.prompt.md"));
     if !path.is_file() {
         let message = format!("the run {id} has no prompt of attempt {attempt} of {task}");

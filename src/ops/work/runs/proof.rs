@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
-use crate::ops::proof::{Left, look_at};
+use crate::ops::proof::{Left, read_left};
 use crate::ops::runs::{open, require_run};
 use crate::ops::tasks::One;
 use crate::ops::work::tracks::lock;
@@ -86,7 +86,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     })?;
     let is_last = of_run.as_ref().and_then(|one| one.attempt(None)) == Some(attempt);
     let left = is_last
-        .then(|| look_at(context, One { task }))
+        .then(|| read_left(context, One { task }))
         .transpose()?;
     let mut found = left.as_ref().map(list_output_checks).unwrap_or_default();
     if is_last {
