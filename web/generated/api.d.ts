@@ -1319,7 +1319,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes somebody's word, and what else is given, for a criterion without a command */
+        /** Records a statement, and other evidence, for a criterion without a command */
         post: operations["postApiWorkTasksIdAccept"];
         delete?: never;
         options?: never;
@@ -1864,7 +1864,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Existing commit, recorded as evidence
+             * @description Existing commits, recorded as evidence.
              * @default []
              */
             commits: string[];
@@ -1879,17 +1879,17 @@ export interface components {
              */
             epoch: number | null;
             /**
-             * @description File whose digest is recorded as evidence
+             * @description Files whose digests are recorded as evidence.
              * @default []
              */
             files: string[];
             /**
-             * @description Note, recorded as evidence
+             * @description Notes, recorded as evidence.
              * @default []
              */
             notes: string[];
             /**
-             * @description URL, recorded as evidence and never opened
+             * @description URLs, recorded as evidence and never opened.
              * @default []
              */
             urls: string[];
@@ -1997,25 +1997,6 @@ export interface components {
          * @enum {string}
          */
         Archived: "hidden" | "only" | "shown";
-        /** @description A message to route. */
-        Asked: {
-            /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
-            agentId?: string | null;
-            /** @description As `metadata`. */
-            context?: components["schemas"]["Wish"] | null;
-            /** @description Conversation that the message belongs to. */
-            conversationId?: string | null;
-            /** @description A draft to score, in place of the agent with its id or in addition. */
-            draft?: {
-                [key: string]: unknown;
-            } | null;
-            /** Format: uint */
-            explain?: number | null;
-            /** @description The message. */
-            input?: string | null;
-            /** @description May hold the requested agent, if `agentId` does not. */
-            metadata?: components["schemas"]["Wish"] | null;
-        };
         /** @description The agent that would get a step. */
         Assignment: {
             /** @description Id of the agent, if there is one. */
@@ -2824,6 +2805,19 @@ export interface components {
             /** @description When the caller last saw it changed; a change since then is an error. */
             updated_at?: string | null;
         };
+        /** @description Effect of a draft on the routing of messages. */
+        DraftTrial: {
+            /** @description Messages that would newly reach the draft. */
+            gained: components["schemas"]["Outcome3"][];
+            /** @description Messages that would no longer reach the agent. */
+            lost: components["schemas"]["Outcome3"][];
+            /** Format: uint */
+            messages: number;
+            /** Format: uint */
+            reachedBefore: number;
+            /** Format: uint */
+            reachesNow: number;
+        };
         /** @description When tasks are due. */
         Due: "overdue" | "today" | "week" | "none";
         /** @description A line, or several between the same two places. */
@@ -2865,7 +2859,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description End the session although it belongs to somebody else or its owner still holds tasks
+             * @description End the session although it belongs to another agent or its owner still holds tasks
              * @default false
              */
             force: boolean;
@@ -4861,7 +4855,7 @@ export interface components {
         Renewed: {
             /** @description Its acceptance criteria, in order. */
             criteria: components["schemas"]["CriterionStanding"][];
-            /** @description Numbers of stale criteria that rest on somebody's word. */
+            /** @description Numbers of stale criteria that rest on a statement. */
             criteriaWordsOnly: number[];
             /** @description Each failure, oldest first. */
             failures: components["schemas"]["Failure2"][];
@@ -4891,7 +4885,7 @@ export interface components {
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Tree"] | null;
-            /** @description Stale gates that rest on somebody's word, which no command can renew. */
+            /** @description Stale gates that rest on a statement, which no command can renew. */
             wordsOnly: components["schemas"]["Gate"][];
             /** @description The git worktree whose files decide; none for those of the workspace. */
             worktree?: string | null;
@@ -5012,6 +5006,25 @@ export interface components {
         };
         /** @description The part of an agent among others. */
         Role: "supervisor" | "specialist" | "custom";
+        /** @description A message to route. */
+        RouteRequest: {
+            /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
+            agentId?: string | null;
+            /** @description As `metadata`. */
+            context?: components["schemas"]["Wish"] | null;
+            /** @description Conversation that the message belongs to. */
+            conversationId?: string | null;
+            /** @description A draft to score, in place of the agent with its id or in addition. */
+            draft?: {
+                [key: string]: unknown;
+            } | null;
+            /** Format: uint */
+            explain?: number | null;
+            /** @description The message. */
+            input?: string | null;
+            /** @description May hold the requested agent, if `agentId` does not. */
+            metadata?: components["schemas"]["Wish"] | null;
+        };
         Routed: {
             delegation: components["schemas"]["Delegation"];
             /** @description Agents that get no messages, or not now. */
@@ -6305,19 +6318,6 @@ export interface components {
             /** @description Why there is no digest. */
             problem: string | null;
         };
-        /** @description Effect of a draft on the routing of messages. */
-        Tried: {
-            /** @description Messages that would newly reach the draft. */
-            gained: components["schemas"]["Outcome3"][];
-            /** @description Messages that would no longer reach the agent. */
-            lost: components["schemas"]["Outcome3"][];
-            /** Format: uint */
-            messages: number;
-            /** Format: uint */
-            reachedBefore: number;
-            /** Format: uint */
-            reachesNow: number;
-        };
         Turn: {
             agent: components["schemas"]["ChatAgent"];
             conversation_id: string;
@@ -7259,7 +7259,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tried"];
+                    "application/json": components["schemas"]["DraftTrial"];
                 };
             };
         };
@@ -8420,7 +8420,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Takes somebody's word, and what else is given, for a criterion without a command */
+            /** @description Records a statement, and other evidence, for a criterion without a command */
             200: {
                 headers: {
                     [name: string]: unknown;
