@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::ops::Surroundings;
 use crate::ops::runs;
 use crate::run::view::RunView;
@@ -239,7 +239,11 @@ pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result
         transaction.delegations(surroundings.visible_user(), wanted.before, wanted.limit)?;
     let mut delegations = Vec::with_capacity(events.len());
     for event in events {
-        let run = transaction.run(&event.run)?;
+        let run = match transaction.run(&event.run) {
+            // A list leaves damaged rows out.
+            Err(error) if error.code == Code::RowDamaged => continue,
+            run => run?,
+        };
         delegations.push(Delegated {
             cursor: event.cursor,
             execution_id: event.run,
