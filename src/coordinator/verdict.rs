@@ -132,7 +132,7 @@ impl Engine<'_> {
         for (id, how) in find_undone(&mut self.context, &done)? {
             let (outcome, why) = match how {
                 Undone::Open(status) => {
-                    let why = format!("it was reopened: it is {status}");
+                    let why = format!("it was reopened and is {status}");
                     (Outcome::Cancelled, why)
                 }
                 Undone::Broken(fault) => {

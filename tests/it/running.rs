@@ -383,7 +383,7 @@ fn what_someone_opens_again_is_not_told_as_done() {
     let result = expect_exit(run(&workspace, "T2 T3", "reopens"), 81);
     says(
         &task(&result, "T2")["reason"],
-        "opened it again: it is pending",
+        "it was reopened and is pending",
     );
     assert!(statuses(&workspace).contains("T2 pending"));
     let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
@@ -628,7 +628,7 @@ fn completion_forced_before_task_begins_does_not_count() {
     assert_fields(forced, json!({"state": "failed", "attempts": 0}));
     says(
         &forced["reason"],
-        "completed it without proof, which does not count",
+        "completed elsewhere without proof, which does not count",
     );
 }
 
