@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::manifest::entry::Entry;
 use crate::protocol::block;
 use crate::skill::{Skill, Source, validate};
-use crate::template::{Bindings, inject, pieces};
+use crate::template::{Bindings, inject, split_at_tokens};
 use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::{Format, Reading, detect};
 
@@ -80,10 +80,12 @@ pub fn template(parts: (&str, &str)) {
     let mut bindings = Bindings::new();
     bindings.set("TASK_TITLE", value);
     let injected = inject(template, &bindings);
-    let own: usize = pieces(template).map(|(literal, _)| literal.len()).sum();
+    let own: usize = split_at_tokens(template)
+        .map(|(literal, _)| literal.len())
+        .sum();
     assert!(injected.text.len() >= own, "text of the template is lost");
     let mut rest = injected.text.as_str();
-    for (literal, _) in pieces(template) {
+    for (literal, _) in split_at_tokens(template) {
         let place = rest.find(literal).expect("text of the template is kept");
         rest = &rest[place + literal.len()..];
     }
