@@ -173,8 +173,9 @@ impl Strict {
     fn parse_text(self) -> Value {
         match self {
             Strict::Json(value) => value,
+            // JSON allows spaces around a number, and a parameter does not.
             Strict::Text(text) => match serde_json::from_str(&text) {
-                Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+                Ok(value @ (Value::Number(_) | Value::Bool(_))) if text.trim() == text => value,
                 _ => Value::String(text),
             },
         }

@@ -4,8 +4,8 @@ use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, JSON, json};
 use super::call::{Call, NAME_MAX, limit_within};
@@ -107,15 +107,22 @@ fn answer(
     }
 }
 
-/// Returns the ETag of a reply, from the last changes of tasks and runs, the request and the
-/// caller.
+/// Returns the ETag of a reply, from the last changes of tasks and runs, the leases that have
+/// expired since, the request and the caller.
 fn version(call: &Call, context: &mut Context) -> Result<String> {
-    let (changes, events) =
-        context.read(|transaction| Ok((transaction.last_cursor()?, transaction.last_event()?)))?;
+    let now = context.now();
+    let (changes, events, expired) = context.read(|transaction| {
+        let expired = transaction.expired_claims(&now)?.len();
+        Ok((
+            transaction.last_cursor()?,
+            transaction.last_event()?,
+            expired,
+        ))
+    })?;
     let asked = call.uri.query().unwrap_or_default();
     let asked = digest(format!("{:?} {asked}", call.visible_user()).as_bytes());
     let asked = asked.get(7..15).unwrap_or_default();
-    Ok(format!("\"{changes}-{events}-{asked}\""))
+    Ok(format!("\"{changes}-{events}-{expired}-{asked}\""))
 }
 
 /// Collects a request: for a read from path and query, for a write from path and body.
@@ -133,9 +140,15 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
             check_limit(&mut texts, usual, max, is_capped)?;
         }
     }
-    let body = match has_body(&call.method) && !call.body.is_empty() {
-        true => call.body()?,
-        false => Value::default(),
+    let has_fields = |body: Map<String, Value>| !body.is_empty();
+    let body = match has_body(&call.method) {
+        // Some clients send an empty one.
+        false if serde_json::from_slice(&call.body).is_ok_and(has_fields) => {
+            let message = format!("{} takes its parameters in the query", call.method);
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        true if !call.body.is_empty() => call.body()?,
+        _ => Value::default(),
     };
     let body = match body {
         Value::Object(mut body) => {

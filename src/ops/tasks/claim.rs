@@ -43,7 +43,7 @@ pub(crate) struct Claiming {
     next: bool,
 
     /// Only tasks below this one, at any depth (with --next)
-    #[arg(long, value_name = "TASK", requires = "next")]
+    #[arg(long, value_name = "TASK", requires = "next", conflicts_with = "task")]
     epic: Option<TaskId>,
 
     #[arg(long, value_name = "DURATION", help = Lease::HELP)]
@@ -105,7 +105,13 @@ pub(crate) struct Release {
 /// Claims the task of a request, or the most urgent one that is ready.
 pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Moved> {
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
+    let refuse = |field: &str, what: &str| {
+        let message = format!("{field} has no meaning for {what}");
+        Err(Error::new(Code::InputInvalid, message).in_field(field))
+    };
     let claimed = match request.task {
+        Some(_) if request.epic.is_some() => return refuse("epic", "a task that is named"),
+        None if request.force => return refuse("force", "the next task"),
         Some(task) => claim(context, task, lease, request.force)?,
         None => claim_next(context, request.epic, lease)?,
     };

@@ -164,7 +164,7 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
         let fields = schema["properties"].as_object_mut().unwrap();
         let field = fields.remove(part).expect(facts.address);
         parameters.push(describe_path_parameter(part, field));
-        if let Some(required) = schema["required"].as_array_mut() {
+        if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
             required.retain(|name| name != part);
         }
     }

@@ -14,6 +14,7 @@ fn task_is_added_changed_undone_and_deleted() {
         POST /api/work/undo {} -> 400 E_INPUT_INVALID
         POST /api/work/undo {"operation": null} -> 400 E_INPUT_INVALID
         GET /api/work/tasks/T1 -> 200
+        DELETE /api/work/tasks/T1 {"dryRun": true} -> 400 E_INPUT_INVALID
         DELETE /api/work/tasks/T1 {} -> 200 {"deleted": ["T1"]}
         GET /api/work/tasks/T1 -> 404 E_TASK_NOT_FOUND
         # Text that a page could mistake for markup comes out as it is.
@@ -35,6 +36,8 @@ fn tasks_are_filtered_and_paged() {
         GET /api/work/tasks?type=epic -> 200 {"tasks": [{"id": "T1"}], "total": 1}
         GET /api/work/tasks?q=document -> 200 {"tasks": [{"id": "T5"}], "total": 1}
         GET /api/work/tasks?limit=501 -> 400
+        GET /api/work/tasks?limit=%20501 -> 400
+        GET /api/work/tasks?limit=5%0A -> 400
         GET /api/work/tasks?status=nope -> 400
         GET /api/work/tasks?parent=x -> 400
         GET /api/work/tasks?parent=T99 -> 404
@@ -51,6 +54,8 @@ fn claim_is_held_until_it_is_released_or_lost() {
         POST /api/work/tasks/T2/heartbeat {"epoch": 1, "lease": 60} -> 200
         POST /api/work/tasks/T2/complete {"epoch": 7} -> 409 E_CLAIM_LOST
         POST /api/work/tasks/T2/release {"epoch": 1} -> 200
+        POST /api/work/tasks/T2/claim {"epic": "T1"} -> 400 E_INPUT_INVALID
+        POST /api/work/claim {"force": true} -> 400 E_INPUT_INVALID
         POST /api/work/claim {"epic": "T1"} -> 200 {"task": {"id": "T2"}}
         POST /api/work/claim {} -> 409 E_NOTHING_READY
         POST /api/work/tasks/T2/heartbeat {"lease": 0} -> 400
