@@ -141,7 +141,7 @@ impl Threads {
         spawned.map_err(refuse_thread).map(|_| stop)
     }
 
-    /// Waits until all threads have ended, of which each has a sender.
+    /// Waits until all threads have ended. Each of them has a sender.
     pub(super) fn wait_until_idle(&mut self) {
         self.sender = mpsc::channel().0;
         let begun = Instant::now();

@@ -26,7 +26,7 @@ pub(crate) struct Recommended {
     pub(crate) command: String,
 }
 
-fn recommended(action: &'static str, reason: String, command: impl Into<String>) -> Recommended {
+fn advise(action: &'static str, reason: String, command: impl Into<String>) -> Recommended {
     Recommended {
         action,
         reason,
@@ -50,19 +50,19 @@ pub(super) fn recommend(
         };
         let run = quote(&left.run);
         let reason = format!("{run} holds {task}, and its process is gone{foreign}");
-        return recommended(action, reason, left.resume_command());
+        return advise(action, reason, left.resume_command());
     }
     let has_entry = |one: &&Active| one.entry == Some(EntryStatus::Complete);
     if let Some(active) = overview.active.shown.iter().find(has_entry) {
         let id = active.task.id;
         let reason = format!("{id} has a complete entry in the manifest and is still active");
-        return recommended("complete", reason, format!("cleo complete {id}"));
+        return advise("complete", reason, format!("cleo complete {id}"));
     }
     if let Some(claim) = overview.expired_claims.shown.first() {
         let holder = one_line(claim.holder.as_deref().unwrap_or_default(), NAME_MAX);
         let (id, expires) = (claim.task, &claim.expires);
         let reason = format!("the claim of {holder} on {id} ran out at {expires}");
-        return recommended("reclaim", reason, format!("cleo claim {id}"));
+        return advise("reclaim", reason, format!("cleo claim {id}"));
     }
     match apart.tasks.as_slice() {
         [] => recommend_without_ready(overview, ready, apart),
@@ -96,7 +96,7 @@ fn recommend_spawn(
             format!("cleo orchestrator spawn{}", ids.collect::<String>())
         }
     };
-    recommended("spawn", reason, command)
+    advise("spawn", reason, command)
 }
 
 fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) -> Recommended {
@@ -104,17 +104,17 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
     if let Some(held) = apart.conflicts.first() {
         let (task, other) = (held.task, held.conflicts_with);
         let reason = format!("{task} is ready, but touches files that {other} works on");
-        return recommended("wait", reason, status);
+        return advise("wait", reason, status);
     }
     if let Some(first) = overview.active.shown.first() {
         let reason = match overview.count(Status::Active) {
             1 => format!("nothing is ready until {} is done", first.task.id),
             n => format!("nothing is ready until one of {n} active tasks is done"),
         };
-        return recommended("wait", reason, status);
+        return advise("wait", reason, status);
     }
     if let Some(first) = ready.problems.first() {
-        return recommended("unblock", first.message.clone(), &first.fix);
+        return advise("unblock", first.message.clone(), &first.fix);
     }
     for status in [
         Status::Blocked,
@@ -126,7 +126,7 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
         if n > 0 {
             let are = if n == 1 { "is" } else { "are" };
             let reason = format!("nothing is ready or active, and {n} {are} {status}");
-            return recommended("unblock", reason, format!("cleo list --status {status}"));
+            return advise("unblock", reason, format!("cleo list --status {status}"));
         }
     }
     recommend_closing(overview)
@@ -135,12 +135,12 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
 fn recommend_closing(overview: &Overview) -> Recommended {
     let Some(epic) = &overview.epic else {
         return match overview.total {
-            0 => recommended(
+            0 => advise(
                 "plan",
                 "there are no tasks yet".to_string(),
                 "cleo add --help",
             ),
-            _ => recommended(
+            _ => advise(
                 "rest",
                 "everything is done".to_string(),
                 "cleo orchestrator brief",
@@ -149,19 +149,19 @@ fn recommend_closing(overview: &Overview) -> Recommended {
     };
     let (id, status) = (epic.id, epic.status);
     if status.is_closed() {
-        return recommended(
+        return advise(
             "rest",
             format!("{id} is {status}"),
             "cleo orchestrator start",
         );
     }
     match overview.total {
-        0 => recommended(
+        0 => advise(
             "plan",
             format!("nothing is in {id} yet"),
             format!("cleo spawn {id}"),
         ),
-        _ => recommended(
+        _ => advise(
             "close",
             format!("everything in {id} is done"),
             format!("cleo complete {id}"),

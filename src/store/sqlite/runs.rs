@@ -65,7 +65,7 @@ impl Runs for SqliteTransaction<'_> {
             ("status = ?", filter.status.map(|one| one.word().into())),
             ("kind = ?", filter.kind.map(|one| one.word().into())),
         ]);
-        let (words, order) = (normalize(filter.words.trim()), order_by(filter));
+        let (words, order) = (normalize(filter.words.trim()), format_order(filter));
         let mut found = format!("FROM runs WHERE {condition}");
         if !words.is_empty() || !order.is_empty() {
             // Each is looked at, so only the last ones are.
@@ -215,7 +215,7 @@ impl Runs for SqliteTransaction<'_> {
 }
 
 /// Returns by what runs are sorted before their place; what is not known stands last.
-fn order_by(filter: &RunFilter) -> String {
+fn format_order(filter: &RunFilter) -> String {
     let dir = match filter.dir {
         Some(Dir::Asc) => "ASC",
         Some(Dir::Desc) | None => "DESC",
