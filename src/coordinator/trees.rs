@@ -34,6 +34,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
+use crate::tree::MERGES;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
 use baseline::Baseline;
@@ -255,13 +256,26 @@ impl Trees {
         Ok(None)
     }
 
-    /// Deletes a branch that nothing depends on any more. A lock that stays, such as that of a killed git, only keeps it.
     fn delete_branch(&self, branch: &str) -> Result<Answer> {
-        let told = self.ask(format!("branch --quiet -D {branch}"));
+        self.delete("branch --quiet -D", "merged branch", branch)
+    }
+
+    /// Deletes the name that the merge of a run has until it is proven.
+    fn release_merge(&self, run: &str) -> Result<()> {
+        let name = format!("{MERGES}/{run}");
+        if self.has(&name)? {
+            let _ = self.delete("update-ref --no-deref -d", "ref", &name)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what nothing depends on any more. A lock that stays, such as that of a killed git, only keeps it.
+    fn delete(&self, command: &str, what: &str, name: &str) -> Result<Answer> {
+        let told = self.ask(format!("{command} {name}"));
         told.or_else(|error| match error.code {
             Code::LockTimeout => {
                 let why = error.message;
-                self.warn(format!("the merged branch {branch} was not deleted: {why}"));
+                self.warn(format!("the {what} {name} was not deleted: {why}"));
                 Ok(Ok(String::new()))
             }
             _ => Err(error),
@@ -359,6 +373,7 @@ impl Trees {
     /// that stay.
     pub(super) fn prune(&self, kept: &HashSet<String>) -> Result<Vec<String>> {
         self.discard_removed();
+        self.release_merge(&self.run)?;
         self.run("worktree prune")?;
         // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.merge_target()?))? {

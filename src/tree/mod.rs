@@ -28,7 +28,10 @@ use crate::error::Result;
 use crate::file::open_regular;
 use crate::id::hex;
 pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
-pub(crate) use git::{RESERVED_BRANCH, commit, head, is_ahead, refuse_branch, require_git_version};
+pub(crate) use git::{
+    MERGES, RESERVED_BRANCH, commit, find_held_merge, head, is_ahead, refuse_branch,
+    require_git_version,
+};
 use glob::Globs;
 
 /// Most files that are digested.

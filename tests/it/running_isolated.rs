@@ -106,6 +106,7 @@ fn is_clean(workspace: &TestWorkspace) {
     assert_eq!(trees.lines().count(), 1, "{trees}");
     let changed = workspace.git("status --porcelain --untracked-files=no");
     assert_eq!(changed, "");
+    assert_eq!(workspace.git("for-each-ref refs/cleo"), "");
 }
 
 #[test]

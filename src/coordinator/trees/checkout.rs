@@ -15,6 +15,8 @@ use super::merge::list_names;
 use super::recovery::Kind;
 use crate::error::Result;
 use crate::file::{open_regular, open_to_write, unwritable};
+use crate::run;
+use crate::tree::MERGES;
 
 const NOTE_MAX: u64 = 1 << 20;
 /// The mode of a submodule (gitglossary, "gitlink").
@@ -96,7 +98,8 @@ impl Trees {
             return Ok(Moved::Overtaken);
         }
         self.note_move(&step)?;
-        let refusal = self.find_refusal(&step);
+        let held = self.hold_merge(&step);
+        let refusal = held.and_then(|()| self.find_refusal(&step));
         // The next turn undoes a move whose trial failed.
         if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
             // Its git may have been killed alone.
@@ -134,6 +137,16 @@ impl Trees {
             self.forget_move()?;
         }
         moved
+    }
+
+    /// Gives the commit of a merge a name as long as it is noted, so that no `git gc` removes it before a branch has it.
+    fn hold_merge(&self, step: &Move) -> Result<()> {
+        if !step.is_merge {
+            return Ok(());
+        }
+        let name = format!("{MERGES}/{}", step.run);
+        self.run(format!("update-ref --no-deref {name} {}", step.new))
+            .map(drop)
     }
 
     /// Says why nothing was written; somebody may have committed meanwhile.
@@ -288,7 +301,7 @@ impl Trees {
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
         let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
-        are_ids.then_some(step)
+        (are_ids && run::is_id(&step.run)).then_some(step)
     }
 
     pub(in crate::coordinator) fn note_move(&self, step: &Move) -> Result<()> {
@@ -302,6 +315,8 @@ impl Trees {
     }
 
     pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
+        let noted = self.read_move();
+        self.release_merge(noted.as_ref().map_or(&self.run, |step| &step.run))?;
         let emptied = open_to_write(&self.lock_file).and_then(|file| file.set_len(0));
         emptied.map_err(|cause| unwritable(&self.lock_file, cause))
     }

@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::file::{read_start, read_within, unwritable};
 use crate::id::TaskId;
 use crate::runner::orphans;
+use crate::tree::MERGES;
 
 /// Largest file that is compared with what a killed move wrote; what is larger counts as edited.
 const FILE_MAX: u64 = 64 << 20;
@@ -286,17 +287,19 @@ impl Trees {
         }
     }
 
-    /// Removes the locks of the killed git of a noted move: of the index, of HEAD and of the branch. They are no older
+    /// Removes the locks of the killed git of a noted move: of the index, of HEAD, of the branch and of the merge. They are no older
     /// than the note, no process holds them, and they are empty or name a commit of the move. A git that waits for an
     /// editor has written its index and closed it, and may run where its process is not seen, so such a lock stays for
     /// the user.
     pub(super) fn unlock_checkout(&self, step: &Move) -> Result<()> {
         let beside = |name| self.lock_file.with_file_name(name);
         let mut locks = vec![beside("index.lock"), beside("HEAD.lock")];
+        let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
+        let of_name = |name: &str| Path::new(&common).join(format!("{name}.lock"));
+        locks.push(of_name(&format!("{MERGES}/{}", step.run)));
         let branch = reference(step.branch.as_ref());
         if step.branch.is_some() && self.has(&branch)? {
-            let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
-            locks.push(Path::new(common.trim_end()).join(format!("{branch}.lock")));
+            locks.push(of_name(&branch));
         }
         let noted = self.lock_file.metadata().and_then(|noted| noted.modified());
         for lock in &locks {

@@ -211,9 +211,19 @@ fn check_git(root: &Path) -> Finding {
     if let Err(error) = tree::require_git_version(&version) {
         return Finding::warn_of(check, error);
     }
-    match tree::commit(root, tree::RESERVED_BRANCH) {
-        Ok(_) => Finding::warn_of(check, tree::refuse_branch()),
-        Err(_) => Finding::ok(check, "git can make worktrees for runs"),
+    if tree::commit(root, tree::RESERVED_BRANCH).is_ok() {
+        return Finding::warn_of(check, tree::refuse_branch());
+    }
+    match tree::find_held_merge(root) {
+        Ok(Some(name)) => {
+            let message = format!(
+                "{name} keeps a merge, and can be deleted unless its run is in progress or can be resumed"
+            );
+            let delete = format!("git update-ref --no-deref -d {}", quote(&name));
+            Finding::warn(check, message, delete)
+        }
+        Ok(None) => Finding::ok(check, "git can make worktrees for runs"),
+        Err(error) => Finding::warn_of(check, error),
     }
 }
 

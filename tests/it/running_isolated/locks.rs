@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{before_git, carry_out, document, is_clean, repository, words_for_one};
+use super::{before_git, carry_out, document, is_clean, kill_run, repository, words_for_one};
 use crate::world::{expect_exit, says};
 
 /// The command of a user that takes a lock.
@@ -146,4 +146,75 @@ fn note_of_commits_that_git_has_lost_is_put_aside() {
         workspace.ok("reopen T1");
     }
     is_clean(&workspace);
+}
+
+#[test]
+fn merge_of_killed_run_is_not_pruned() {
+    // It is killed when the files are written, and the branch is not moved.
+    let script =
+        "grep -q '\"stage\":\"write\"' .git/cleo.lock && kill -9 $PPID && exit 1; rm ../once";
+    let workspace = before_git(repository(), "*'update-ref -m'*", script);
+    let mut killed = workspace.command(&words_for_one("edits"));
+    assert!(!killed.output().unwrap().status.success());
+    assert_eq!(workspace.git("status --porcelain T1.txt"), "A  T1.txt\n");
+    let listed = workspace.ask("runs list");
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    let names = workspace.git("for-each-ref --format='%(refname)' refs/cleo");
+    assert_eq!(names, format!("refs/cleo/merge/{id}\n"));
+    let branches = workspace.git("branch --all --format='%(refname)'");
+    assert!(!branches.contains("refs/cleo"), "{branches}");
+    let doctor = workspace.ask("doctor");
+    assert!(
+        doctor
+            .to_string()
+            .contains(&format!("merge/{id} keeps a merge"))
+    );
+    workspace.git("gc --quiet --prune=now");
+    let resumed = workspace.ask(format!("runs resume {id}"));
+    assert_eq!(resumed["result"]["tasks"][0]["state"], "done", "{resumed}");
+    assert_eq!(resumed["warnings"], json!([]));
+    assert_eq!(workspace.git("show HEAD:T1.txt"), "T1\n");
+    is_clean(&workspace);
+    assert!(!workspace.ask("doctor").to_string().contains("refs/cleo"));
+}
+
+#[test]
+fn name_of_merge_changes_no_other_ref() {
+    let workspace = repository();
+    workspace.git("branch other");
+    let first = workspace.git("rev-parse other");
+    let link = "git symbolic-ref refs/cleo/merge/$CLEO_RUN_ID refs/heads/other";
+    let words = super::proof::words(&workspace, "T1", &format!("{link}; echo work >work.txt"));
+    expect_exit(carry_out(&workspace, &words), 0);
+    assert_eq!(workspace.git("rev-parse other"), first);
+    is_clean(&workspace);
+    let commit = first.trim();
+    for run in ["../../heads/other", "-d", "..", "a b"] {
+        let noted = json!({
+            "run": run, "place": "/nothing/git", "branch": "main", "old": commit, "new": commit, "stage": "prove",
+            "is_merge": true,
+        });
+        workspace.write(".git/cleo.lock", noted.to_string());
+        workspace.ok("reopen T1");
+        expect_exit(carry_out(&workspace, &words), 0);
+        assert_eq!(workspace.git("rev-parse other"), first, "{run}");
+        assert_eq!(workspace.read(".git/cleo.lock"), "", "{run}");
+        is_clean(&workspace);
+    }
+}
+
+#[test]
+fn name_of_merge_that_was_left_goes_with_its_run() {
+    let workspace = repository();
+    let id = kill_run(
+        &workspace,
+        &words_for_one("edits-and-hangs"),
+        ".played/edited",
+    );
+    for run in [&id, "other"] {
+        workspace.git(format!("update-ref refs/cleo/merge/{run} HEAD"));
+    }
+    workspace.ok(&format!("runs cancel {id}"));
+    let left = workspace.git("for-each-ref --format='%(refname)' refs/cleo");
+    assert_eq!(left, "refs/cleo/merge/other\n");
 }
