@@ -81,7 +81,7 @@ impl Engine<'_> {
 
     fn merge_and_complete(&mut self, step: usize, tree: &Tree) -> Result<Delivery> {
         let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
-        let lacking = self.check_in_tree(tree, id, epoch)?;
+        let mut lacking = self.check_in_tree(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
@@ -91,7 +91,14 @@ impl Engine<'_> {
         };
         let saved = trees.commit(tree, &message);
         let saved = saved.and_then(|()| trees.require_reportable(tree));
-        let ignored = match allow_blocked(saved.and_then(|()| trees.find_ignored(tree)))? {
+        let found = saved.and_then(|()| {
+            if !trees.has_commits(tree)? {
+                lacking.faults = trees.list_left_elsewhere(tree)?;
+            }
+            trees.find_ignored(tree)
+        });
+        let ignored = match allow_blocked(found)? {
+            Ok(_) if !lacking.faults.is_empty() => return Ok(Delivery::Lacking(lacking)),
             Ok(ignored) => ignored,
             Err(why) => return Ok(Delivery::Stuck(None, why)),
         };
@@ -124,10 +131,16 @@ impl Engine<'_> {
                 let _ = self.roll_back(None);
                 return Err(error);
             }
-            done => return done,
+            done => {
+                self.trees
+                    .iter()
+                    .try_for_each(|it| it.note_needed(tree, ""))?;
+                return done;
+            }
         };
-        if let Some(name) = ignored.filter(|_| !lacking.is_cut_short()) {
-            lacking.faults.push(refuse_ignored(&name));
+        if let (Some(name), Some(trees), false) = (&ignored, &self.trees, lacking.is_cut_short()) {
+            trees.note_needed(tree, name)?;
+            lacking.faults.push(refuse_ignored(name));
         }
         // It verified alone and does not beside what was merged before.
         let left = match &commit {

@@ -5,7 +5,7 @@
 //! (`lock`) changes files that are checked out in the workspace, and the next one finishes or undoes the work of a killed
 //! one (`recovery`). Worktrees begin on the branch that was checked out when the run began, and nothing is merged into
 //! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`commit`), without
-//! unsettled conflicts (`conflicts`), and its reports (`reports`, `outputs`) and deliverables are in the workspace.
+//! unsettled conflicts (`conflicts`), and its reports (`reports`, `outputs`) and ignored files (`ignored`) are kept.
 
 mod base;
 mod baseline;
@@ -14,6 +14,7 @@ mod conflicts;
 mod conversion;
 mod copy;
 mod git;
+mod ignored;
 mod merge;
 mod outputs;
 mod recovery;
@@ -364,7 +365,8 @@ impl Trees {
                 self.require_copied(tree)?;
             }
             self.commit(tree, message)?;
-            self.warn_of_ignored(tree);
+            aside.extend(self.list_left_elsewhere(tree)?);
+            self.keep_ignored(tree)?;
         }
         self.remove_worktree(tree)
     }

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::Tree;
 use super::copy::{copy, digest_file};
-use super::git::{IGNORED, Words};
-use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unreadable, write_private};
 use crate::task::Task;
-use crate::workspace::Workspace;
 
 const NOTE_MAX: u64 = 64 << 20;
 
@@ -29,6 +27,8 @@ pub(super) struct Baseline {
     pub(super) tree: BTreeMap<String, String>,
     /// Marks of outputs that are not plain files.
     pub(super) others: BTreeSet<String>,
+    /// A file that git ignores and without which the commands of the task failed.
+    pub(super) needed: String,
 }
 
 /// A file in a worktree and in the workspace.
@@ -142,8 +142,8 @@ pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<S
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::coordinator) struct Declared {
-    deliverables: Vec<String>,
-    files: Vec<String>,
+    pub(super) deliverables: Vec<String>,
+    pub(super) files: Vec<String>,
 }
 
 impl Declared {
@@ -155,7 +155,7 @@ impl Declared {
     }
 
     /// Returns whether a file is declared. A folder among the files of a task may hold caches too, which are not.
-    fn has(&self, path: &str) -> bool {
+    pub(super) fn has(&self, path: &str) -> bool {
         let is_it = |named: &String| normalize_path(named) == path;
         let is_in = |folder: &String| {
             let rest = path.strip_prefix(normalize_path(folder));
@@ -166,36 +166,7 @@ impl Declared {
     }
 }
 
-impl Trees {
-    /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
-    pub(super) fn list_ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let home = Workspace::from(self.root_in_checkout());
-        let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
-        let named = declared.deliverables.iter().chain(&declared.files);
-        let named: Vec<&str> = named
-            .map(|text| normalize_path(text))
-            .filter(is_path)
-            .collect();
-        if named.is_empty() {
-            return Vec::new();
-        }
-        let named = named.iter().map(|path| format!(":(literal){path}"));
-        let list = Words::with(&format!("{IGNORED} --"), named);
-        let mut found = self.git_in(root).list(list).unwrap_or_default();
-        let own = self.list_own_places();
-        let is_output = |path: &String| {
-            let place = self.inside.join(path);
-            !own.iter().any(|own| place.starts_with(own))
-                && declared.has(path)
-                && home.confine(path).is_ok()
-                && is_regular(&root.join(path))
-        };
-        found.retain(is_output);
-        found
-    }
-}
-
-fn normalize_path(text: &str) -> &str {
+pub(super) fn normalize_path(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("./")
         .unwrap_or(text)

@@ -1,6 +1,5 @@
 //! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
@@ -8,9 +7,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::baseline::Baseline;
-use super::git::{IGNORED, STATUS, Words, pathspec};
-use super::merge::list_names;
+use super::git::{STATUS, Words, pathspec};
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
@@ -158,44 +155,6 @@ impl Trees {
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
-    /// Finds a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files do not
-    /// count.
-    pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
-        let places = self.list_own_places();
-        let names = self.git_in(&tree.top).list(IGNORED)?;
-        Ok(names.into_iter().find(|name| !is_in(&places, name)))
-    }
-
-    /// Warns of ignored files that are removed with a worktree. Ignored folders are mostly built or installed; a folder
-    /// that ignores itself is named once. Declared files are in the workspace.
-    pub(super) fn warn_of_ignored(&self, tree: &Tree) {
-        let list = format!("{STATUS} --ignored=matching");
-        let listed = self.git_in(&tree.top).list(list).unwrap_or_default();
-        let declared = Baseline::load(&tree.baseline).declared;
-        let brought = self.list_ignored(&tree.root, &declared);
-        let mut kept = self.list_own_places();
-        kept.extend(brought.iter().map(|path| self.inside.join(path)));
-        let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
-        let names = names.filter(|name| !name.ends_with('/') && !is_in(&kept, name));
-        let names: Vec<&str> = names.collect();
-        let own = names
-            .iter()
-            .filter_map(|name| name.strip_suffix("/.gitignore"));
-        let own: Vec<&str> = own.collect();
-        let shorten = |name: &str| {
-            let mut own = own.iter();
-            let folder = own.find(|folder| Path::new(name).starts_with(folder));
-            folder.map_or(name.to_string(), |folder| format!("{folder}/"))
-        };
-        let names: BTreeSet<String> = names.iter().map(|name| shorten(name)).collect();
-        if let Some(task) = tree.task().filter(|_| !names.is_empty()) {
-            let names = list_names(names.into_iter().collect());
-            self.warn(format!(
-                "the worktree of {task} was removed with what git ignores in it: {names}"
-            ));
-        }
-    }
-
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
         let check = Words::with("check-ignore --quiet --no-index --", [place]);
         Ok(self.git_in(&tree.top).ask(check)?.is_ok())
@@ -325,12 +284,6 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
-}
-
-fn is_in(places: &[PathBuf], name: &str) -> bool {
-    places
-        .iter()
-        .any(|place| Path::new(name).starts_with(place))
 }
 
 /// Finds everything named `.git` below a worktree, and what cannot be listed there. A pipe or the like in the place of a

@@ -1,10 +1,12 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
+use std::collections::HashSet;
+
 use super::baseline::Baseline;
 use super::checkout::Moved;
 use super::git::{Answer, Words};
 use super::{Tree, Trees};
-use crate::error::Result;
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
@@ -151,6 +153,45 @@ impl Trees {
         let merge = "merge-tree --write-tree --name-only --no-messages -z";
         let merged = self.ask(format!("{merge} {commits}"))?;
         Ok(merged.map(|said| said.trim_end_matches('\0').to_string()))
+    }
+
+    /// Returns whether a branch has commits since its worktree was made.
+    pub(in crate::coordinator) fn has_commits(&self, tree: &Tree) -> Result<bool> {
+        let tip = self.run(format!("rev-parse refs/heads/{}", tree.branch))?;
+        Ok(Baseline::load(&tree.baseline).start != Some(tip))
+    }
+
+    /// Lists where an agent left work that its branch lacks: in the stash, and on branches to which it committed. Git names
+    /// the branch in the message of a stash, and notes for each worktree what was committed in it.
+    pub(in crate::coordinator) fn list_left_elsewhere(&self, tree: &Tree) -> Result<Vec<Error>> {
+        let refuse = |place: &str, fix: String| {
+            let message =
+                format!("its agent left work outside of its branch, so it is not merged: {place}");
+            Error::new(Code::NotVerified, message).fix(fix)
+        };
+        let mut left = Vec::new();
+        let of_branch = ["WIP on", "On"].map(|on| format!("{on} {}:", tree.branch));
+        let stashes = self.ask("stash list --format=%gs")?.unwrap_or_default();
+        for (number, said) in stashes.lines().enumerate() {
+            if of_branch.iter().any(|on| said.starts_with(on)) {
+                let name = format!("stash@{{{number}}}");
+                let fix = format!("git stash pop {name}");
+                left.push(refuse(&format!("{name} ({said})"), fix));
+            }
+        }
+        let list = "log --walk-reflogs --max-count=1000 --format=%H%x09%gs HEAD --";
+        let made = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
+        let made = made.lines().filter_map(|line| line.split_once("\tcommit"));
+        let made: HashSet<&str> = made.map(|(commit, _)| commit).collect();
+        let list = "for-each-ref --format=%(objectname)%09%(refname:lstrip=2) refs/heads";
+        let others = self.run(format!("{list} --no-merged=refs/heads/{}", tree.branch))?;
+        let others = others.lines().filter_map(|line| line.split_once('\t'));
+        let others = others.filter(|(commit, _)| made.contains(commit));
+        left.extend(others.map(|(_, name)| {
+            let fix = format!("git merge {}", quote(name));
+            refuse(&format!("the branch {name}"), fix)
+        }));
+        Ok(left)
     }
 
     fn trailer(&self, task: TaskId) -> String {

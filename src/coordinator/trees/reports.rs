@@ -34,6 +34,7 @@ impl Trees {
             declared,
             onto: self.base.as_ref().and_then(|base| base.branch.clone()),
             start: Some(start.to_string()),
+            needed: String::new(),
         };
         baseline.save(&tree.baseline)
     }

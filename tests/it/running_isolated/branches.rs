@@ -763,3 +763,87 @@ fn merge_that_agent_settled() {
     assert_eq!(workspace.read("shared.txt"), "one and two\n");
     assert_eq!(workspace.git("show main:T1.txt main:T2.txt"), "T1\nT2\n");
 }
+
+/// Returns the only task of a result.
+fn only_task(result: &Value) -> &Value {
+    &result["tasks"][0]
+}
+
+#[test]
+fn work_in_stash_does_not_pass_for_work() {
+    let workspace = repository();
+    let stash = "echo work >work.txt && git add work.txt && git stash --quiet";
+    let script = format!("[ $CLEO_TASK_ID = T2 ] && echo two >two.txt || {{ {stash}; }}");
+    let result = expect_exit(proof::run(&workspace, "T1 T2", &script), 81);
+    let task = only_task(&result);
+    let id = result["run"]["id"].as_str().unwrap();
+    let why = "its agent left work outside of its branch, so it is not merged: stash@{0} (WIP on";
+    for told in ["reason", "warnings", "violations"] {
+        assert!(task[told].to_string().contains(why), "{told}: {task}");
+    }
+    assert!(
+        task.to_string().contains("`git stash pop stash@{0}`"),
+        "{task}"
+    );
+    assert_eq!(result["tasks"][1]["state"], "done", "{result}");
+    assert!(
+        !result["tasks"][1].to_string().contains("stash"),
+        "{result}"
+    );
+    let shown = workspace.ok(&format!("runs show {id}"));
+    assert!(shown.stdout.contains(why), "{shown}");
+    assert_eq!(workspace.git("show stash@{0}:work.txt"), "work\n");
+}
+
+#[test]
+fn agent_is_asked_for_work_that_it_stashed() {
+    let workspace = repository();
+    let script = "git stash pop || { echo work >work.txt && git add work.txt && git stash push --message later; }";
+    let words = proof::words_with_repair(&workspace, script);
+    let result = expect_exit(carry_out(&workspace, &words), 0);
+    assert_eq!(only_task(&result)["attempts"], 2, "{result}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(only_task(&result)["warnings"], Value::Null, "{result}");
+}
+
+#[test]
+fn stash_beside_work_is_named() {
+    let workspace = repository();
+    workspace.write("shared.txt", "mine\n");
+    workspace.git("stash push --quiet --message mine");
+    let script = "echo left >shared.txt && git stash --quiet && echo work >work.txt";
+    let result = expect_exit(proof::run(&workspace, "T1", script), 0);
+    let warnings = only_task(&result)["warnings"].as_array().unwrap();
+    let [warning] = &warnings[..] else {
+        panic!("{warnings:?}")
+    };
+    says(warning, "so it is not merged: stash@{0} (WIP on cleo/");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+}
+
+#[test]
+fn commits_on_another_branch_do_not_pass_for_work() {
+    let commit =
+        "git add work.txt && git -c user.name=a -c user.email=a@b commit --quiet --message work";
+    let there = format!(
+        "own=$(git symbolic-ref --short HEAD)
+git switch --quiet --create mine && echo work >work.txt && {commit}"
+    );
+    let workspace = repository();
+    let back = format!("{there}; git switch --quiet $own");
+    let result = expect_exit(proof::run(&workspace, "T1", &back), 80);
+    let why = "so it is not merged: the branch mine (`git merge mine`)";
+    says(&only_task(&result)["reason"], why);
+    assert_eq!(workspace.git("show mine:work.txt"), "work\n");
+    // A branch that it only looked at holds no work of it.
+    let workspace = repository();
+    workspace
+        .shell("git switch -qc side && git commit -q --allow-empty -m side && git switch -q main");
+    let look =
+        "own=$(git symbolic-ref --short HEAD); git switch --quiet side; git switch --quiet $own";
+    let result = expect_exit(proof::run(&workspace, "T1", look), 0);
+    assert_eq!(only_task(&result)["warnings"], Value::Null, "{result}");
+    // An agent that stays there has its work merged.
+    expect_exit(proof::run(&workspace, "T2", &there), 0);
+    assert_eq!(workspace.read("work.txt"), "work\n");
+}

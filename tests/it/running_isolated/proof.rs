@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carry_out, is_clean, repository, words_for_one};
+use super::{AGENT, COMMIT, carry_out, find_retained, is_clean, repository, words_for_one};
 use crate::world::{TestWorkspace, expect_exit};
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -91,11 +91,41 @@ fn files_that_git_ignores_prove_nothing() {
         workspace.ask("show T1")["result"]["task"]["status"],
         "pending"
     );
-    is_clean(&workspace);
+    assert_eq!(workspace.git("status --porcelain --untracked-files=no"), "");
+    // The commands may need it, so it stays, also when the run is resumed.
+    let kept = find_retained(&result["tasks"][0]);
+    let id = last_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], false, "{resumed}");
+    assert_eq!(workspace.read(&format!("{kept}/made.out")), "made\n");
     // With what is ignored in the workspace, too, the work is taken.
     workspace.write("made.out", "mine");
     expect_exit(run(&workspace, "T1", "echo made >made.out"), 0);
     assert_eq!(workspace.read("made.out"), "mine");
+}
+
+#[test]
+fn later_attempt_that_needs_no_ignored_file_keeps_no_worktree() {
+    let workspace = repository();
+    workspace.write(".gitignore", "build/\n");
+    workspace.git("add .gitignore");
+    workspace.git(format!("{COMMIT} ignore"));
+    workspace.ok("update T1 --acceptance 'it is made :: sh -c \"cat made build/made\"'");
+    let script = "[ ! -e build ] || { cp build/made made && git add made; }
+mkdir -p build && echo made >build/made";
+    // The one that fails may need what is in an ignored folder.
+    let (exit, result) = carry_out(&workspace, &words_with_repair(&workspace, script));
+    assert_eq!(exit, 80, "{result}");
+    let kept = find_retained(&result["tasks"][0]);
+    assert_eq!(workspace.read(&format!("{kept}/build/made")), "made\n");
+    let workspace = repository();
+    workspace.write(".gitignore", "build/\n");
+    workspace.git("add .gitignore");
+    workspace.git(format!("{COMMIT} ignore"));
+    workspace.ok("update T1 --acceptance 'it is made :: sh -c \"cat made || cat build/made\"'");
+    let (exit, result) = carry_out(&workspace, &words_with_repair(&workspace, script));
+    assert_eq!(exit, 0, "{result}");
+    is_clean(&workspace);
 }
 
 /// A workspace with a criterion that holds in worktrees, and in the workspace ends only once `../resumed` is
