@@ -10,7 +10,7 @@ use crate::clock::{Clock, unix_ms};
 
 /// Declares an id type that is a letter and a number from 1, such as `T1`.
 macro_rules! numbered_id {
-    ($(#[$doc:meta])* $name:ident, $upper:literal, $lower:literal, $pattern:literal, $expected:literal) => {
+    ($(#[$doc:meta])* $name:ident, $upper:literal, $lower:literal, $expected:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(pub(crate) u32);
@@ -49,8 +49,7 @@ macro_rules! numbered_id {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                $crate::words::deserialize_word(deserializer)
             }
         }
 
@@ -64,8 +63,11 @@ macro_rules! numbered_id {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", "pattern": $pattern})
+            fn json_schema(of: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let written = concat!("^", $upper, "[1-9][0-9]*$");
+                let read = concat!("^[", $upper, $lower, "]0*[1-9][0-9]{0,8}$");
+                let pattern = if of.contract().is_deserialize() { read } else { written };
+                schemars::json_schema!({"type": "string", "pattern": pattern})
             }
         }
     };
@@ -95,7 +97,7 @@ pub(crate) fn write_digits(letter: char, mut number: u32, room: &mut [u8; 11]) -
 
 numbered_id!(
     /// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
-    TaskId, 'T', 't', "^T[1-9][0-9]*$", "task id; ids look like T12"
+    TaskId, 'T', 't', "task id; ids look like T12"
 );
 
 /// Longest id of a run, an agent or a conversation, in bytes.

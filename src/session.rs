@@ -9,7 +9,7 @@ use crate::words::closed;
 
 numbered_id!(
     /// Id of a session, written `S1`, `S2`, …; never reused.
-    SessionId, 'S', 's', "^S[1-9][0-9]*$", "session id; ids look like S1"
+    SessionId, 'S', 's', "session id; ids look like S1"
 );
 
 /// A period of work on a part of the graph.
@@ -55,7 +55,7 @@ pub(crate) struct StartSession {
 
     /// Short name
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(100)))]
     pub(crate) name: Option<String>,
 
     /// Open the session although another one covers the same tasks
@@ -73,7 +73,7 @@ pub(crate) struct EndSession {
 
     /// Note for the next session
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = crate::task::rules::TEXT_MAX)))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
     pub(crate) note: Option<String>,
 
     /// End the session although it belongs to another agent or its owner still holds tasks

@@ -15,6 +15,8 @@ use crate::error::nearest;
 
 /// Maximum length of a field name in a message, in characters.
 const NAME_MAX: usize = 60;
+/// Largest number up to which floating point has every integer.
+const EXACT_MAX: f64 = 9_007_199_254_740_991.0;
 
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
     T::deserialize(Strict::Json(value))
@@ -51,10 +53,20 @@ pub(crate) fn describe_unknown(field: &str, known: &[&str]) -> String {
     }
 }
 
-/// Returns whether a field is one of those that are named, however it is spelled: `created_at` is `createdAt`.
+/// Returns whether a field is one of those that are named, as it is or in words with `_`: `created_at` is `createdAt`.
 pub(crate) fn is_among(field: &str, names: &[&str]) -> bool {
-    let plain = field.replace('_', "");
-    names.iter().any(|name| name.eq_ignore_ascii_case(&plain))
+    names
+        .iter()
+        .any(|name| *name == field || to_snake_case(name) == field)
+}
+
+/// Writes `createdAt` as `created_at`.
+pub(crate) fn to_snake_case(name: &str) -> String {
+    let letters = name.chars().flat_map(|letter| {
+        let space = letter.is_ascii_uppercase().then_some('_');
+        space.into_iter().chain([letter.to_ascii_lowercase()])
+    });
+    letters.collect()
 }
 
 /// The fault of a value, and the path to it, such as `all[0].size`.
@@ -172,7 +184,13 @@ impl Strict {
     /// Returns the value; text as the number or the truth value that it spells.
     fn parse_text(self) -> Value {
         match self {
-            Strict::Json(value) => value,
+            // `2.0` is an integer, too.
+            Strict::Json(value) => match value.as_f64().filter(|_| value.is_f64()) {
+                Some(number) if number.fract() == 0.0 && number.abs() <= EXACT_MAX => {
+                    Value::from(number as i64)
+                }
+                _ => value,
+            },
             // JSON allows spaces around a number, and a parameter does not.
             Strict::Text(text) => match serde_json::from_str(&text) {
                 Ok(value @ (Value::Number(_) | Value::Bool(_))) if text.trim() == text => value,

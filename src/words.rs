@@ -1,7 +1,23 @@
-//! Closed sets of words, such as kinds and states: how each is declared.
+//! Words: how closed sets of them are declared, and how JSON spells one.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer};
+
+/// Reads a word of JSON as one that is typed, but without spaces around it.
+pub(crate) fn deserialize_word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    from: D,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(from)?;
+    let word = match text.trim() == text {
+        true => text.parse(),
+        false => Err(format!("`{text}` has spaces around it")),
+    };
+    word.map_err(serde::de::Error::custom)
+}
 
 /// Declares a closed set of words, in the order in which they are listed: a type with one variant for each, which is
-/// written and shown as its word. Aliases, and other ways to write a word of several, are read too.
+/// written and shown as its word. Aliases are read too, and texts that people type in any letter case.
 macro_rules! closed {
     (
         $(#[$about:meta])* $name:ident, $noun:literal:
@@ -9,6 +25,7 @@ macro_rules! closed {
     ) => {
         $(#[$about])*
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schemas", schemars(extend("x-aliases" = [$($($alias,)*)+])))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
         pub(crate) enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
@@ -17,6 +34,11 @@ macro_rules! closed {
 
             pub(crate) fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
+            }
+
+            fn refuse(text: &str) -> String {
+                let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
+                format!("`{text}` is not a valid {}; use one of {}", $noun, all.join(", "))
             }
         }
 
@@ -37,10 +59,7 @@ macro_rules! closed {
                 let wanted = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
                 match wanted.as_str() {
                     $($word $(| $alias)* => Ok($name::$variant),)+
-                    _ => {
-                        let all: Vec<_> = $name::ALL.iter().map(|one| one.word()).collect();
-                        Err(format!("`{text}` is not a valid {}; use one of {}", $noun, all.join(", ")))
-                    }
+                    _ => Err($name::refuse(text)),
                 }
             }
         }
@@ -50,7 +69,10 @@ macro_rules! closed {
                 deserializer: D,
             ) -> std::result::Result<$name, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(deserializer)?;
-                text.parse().map_err(serde::de::Error::custom)
+                match text.as_str() {
+                    $($word $(| $alias)* => Ok($name::$variant),)+
+                    _ => Err(serde::de::Error::custom($name::refuse(&text))),
+                }
             }
         }
     };

@@ -13,6 +13,7 @@ use self::draft::{
 };
 use crate::error::Result;
 use crate::score::normalize;
+use crate::task::fields::deserialize_given;
 
 /// Longest message that an agent is asked, in bytes.
 pub(crate) const MESSAGE_MAX: usize = 1 << 20;
@@ -44,10 +45,12 @@ macro_rules! fields {
         // Fields that are left out stay as they are, or get the default. A doc comment would become the help of the
         // commands.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schemas", schemars(extend("required" = ["name"])))]
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
         #[serde(expecting = "the fields of an agent")]
         pub(crate) struct Draft {
             #[arg(skip)]
+            #[cfg_attr(feature = "schemas", schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")))]
             pub(crate) id: Option<String>,
             /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
             #[arg(skip)]
@@ -119,27 +122,31 @@ fields! {
     }
     given {
         /// Its name for people, at most 100 characters
-        (arg(skip), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
+        (
+            arg(skip),
+            serde(deserialize_with = "deserialize_given", default),
+            cfg_attr(feature = "schemas", schemars(required, transform = crate::task::schema::line(100)))
+        )
         name: String = String::new(), trim_text(String);
         /// Strengths of the agent; their words count in routing
-        (arg(long, short, value_name = "TEXT"))
+        (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
         description: String = String::new(), accept_value(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
         role: Role = Role::Custom, accept_value(Role);
         /// Goal of the agent; its words count in routing
-        (arg(long, value_name = "TEXT"))
+        (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
         objective: String = String::new(), accept_value(String);
         /// System prompt for the model
-        (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
+        (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
         prompt: String = String::new(), accept_value(String);
         /// Model to use if the settings name none
-        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
+        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(100))))
         model: String = "gpt-4o-mini".to_string(), trim_text(String);
         /// Sampling temperature, from 0 to 2
         (
             arg(long, value_name = "N", allow_negative_numbers = true),
-            cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))
+            cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2), extend("multipleOf" = 0.01)))
         )
         temperature: f64 = 0.7, accept_value(f64);
         /// Maximum number of tokens in an answer
@@ -156,20 +163,20 @@ fields! {
         )
         color: String = "#6B7280".to_string(), accept_value(String);
         /// Icon name
-        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50))))
+        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50), regex(pattern = r"^[^\x00-\x1f\x7f-\x9f]*$"))))
         icon: String = "robot".to_string(), accept_value(String);
         /// Tags that bring messages to the agent, repeated or separated by commas
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
+            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
         )
         tags: Vec<String> = Vec::new(), list(Vec<String>);
         /// Tools that the agent may use, repeated or separated by commas
         (
             arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
+            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
         )
         tools: Vec<String> = Vec::new(), list(Vec<String>);
         /// active, paused or archived
@@ -194,7 +201,7 @@ fields! {
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
+            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
         )
         intents: Vec<String> = Vec::new(), list(Vec<String>);
         /// Capability for steps of plans, such as web-crawler
@@ -204,18 +211,18 @@ fields! {
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))
+            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
         )
         skills: Vec<String> = Vec::new(), list(Vec<String>);
         /// URL of an HTTP worker
-        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
+        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$"))))
         endpoint: Option<String> = None, read_optional_text(String);
         /// Program and arguments of a worker, split into words like a shell does, but run without a
         /// shell
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
         /// Health check URL of a worker
-        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000))))
+        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$"))))
         healthcheck: Option<String> = None, read_optional_text(String);
         /// Timeout of a worker in milliseconds
         (

@@ -31,6 +31,7 @@ const RESULT_MAX: usize = 20_000;
 #[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
     /// The query
+    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
     pub(crate) query: String,
 
     /// User id passed to workers

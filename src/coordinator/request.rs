@@ -18,6 +18,12 @@ const NAME_MAX: usize = 200;
 // A run over tasks, as a command and a request ask for it; what is left out is as the settings say. A doc comment would
 // become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
+        "tasks": {"minItems": 1}, "epic": {"type": "string"}, "allReady": {"const": true},
+    })))
+)]
 #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunRequest {
@@ -40,6 +46,7 @@ pub(crate) struct RunRequest {
     /// Agent program: claude, codex, gemini, opencode, copilot or command, with an optional model
     /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
     #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::visible(NAME_MAX)))]
     pub(crate) runner: Option<String>,
 
     /// Agent command; {prompt_file}, {output_file} and {cwd} are replaced by paths. It is split
@@ -50,6 +57,7 @@ pub(crate) struct RunRequest {
 
     /// Model for the runner
     #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::visible(NAME_MAX)))]
     pub(crate) model: Option<String>,
 
     /// Maximum number of agents at a time [default: the setting run.jobs, 4]
@@ -191,7 +199,8 @@ fn check_name(what: &str, name: Option<&str>) -> Result<()> {
 #[cfg_attr(
     feature = "schemas",
     schemars(
-        description = "A plan, or a goal, that is to be carried out; what is left out has its default."
+        description = "A plan, or a goal, that is to be carried out; what is left out has its default.",
+        transform = crate::task::schema::require_one("oneOf", serde_json::json!({"text": {"type": "string"}, "goal": {"type": "string"}}))
     )
 )]
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,6 +213,7 @@ pub(crate) struct PlanRequest {
     /// A goal in place of a plan, in words: a plan is made of it by rule.
     #[arg(skip)]
     #[serde(skip_serializing)]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
     pub(crate) goal: Option<String>,
     /// Maximum number of passes over the plan until its last step reports success.
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes, help = PASSES)]

@@ -33,6 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Message {
+    #[cfg_attr(feature = "schemas", schemars(required, transform = crate::task::schema::note))]
     message: Option<String>,
     /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]

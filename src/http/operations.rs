@@ -44,7 +44,14 @@ fn run<Request: DeserializeOwned, Reply: Serialize>(
     context: &mut Context,
     input: Input,
 ) -> Result<Vec<u8>> {
-    let request = input.read().map_err(|fault| {
+    let request = input.read().map_err(|mut fault| {
+        if let (Some((field, known)), "", true) = (
+            &fault.unknown,
+            fault.path.as_str(),
+            operation.facts.has_agent,
+        ) {
+            fault.what = strict::describe_unknown(field, &[known, &["agent"][..]].concat());
+        }
         let field = fault.path.split(['.', '[']).next().unwrap_or_default();
         let error = Error::new(Code::InputInvalid, fault.to_string());
         match field {

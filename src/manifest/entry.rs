@@ -22,10 +22,13 @@ pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
     pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(usize::MAX)))]
     pub(crate) file: String,
     /// One line.
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(500)))]
     pub(crate) title: String,
     /// Day of the work, `2026-01-26`.
+    #[cfg_attr(feature = "schemas", schemars(extend("format" = "date")))]
     pub(crate) date: String,
     pub(crate) status: Status,
     pub(crate) topics: Vec<String>,

@@ -15,6 +15,7 @@ use crate::id::TaskId;
 use crate::store::Filter;
 use crate::task::agent_task::AgentTask;
 use crate::task::fields::{ListField, deserialize_given};
+use crate::task::rules::refuse_blank;
 use crate::task::{Priority, Status, Task};
 
 /// Longest title, in characters.
@@ -72,6 +73,7 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<Strin
 
 /// Fields of a task. Null empties a field of a task that is there, and is nothing of a new one.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(extend("required" = ["title"])))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Fields {
@@ -79,41 +81,42 @@ pub(crate) struct Fields {
     id: Option<TaskId>,
     /// The work, in one line of at most 200 characters.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", length(min = 1, max = TITLE_MAX)))]
+    #[cfg_attr(feature = "schemas", schemars(with = "String", transform = crate::task::schema::line(TITLE_MAX)))]
     title: Given<String>,
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", length(max = crate::task::rules::TEXT_MAX)))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", transform = crate::task::schema::text))]
     description: Given<String>,
     /// todo, doing, review, done, paused or cancelled; a new one is todo.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Status"))]
     status: Given<Status>,
     /// low, medium, high or urgent.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Priority"))]
     priority: Given<Priority>,
     #[serde(deserialize_with = "deserialize_given", alias = "assignedTo")]
     #[cfg_attr(
         feature = "schemas",
-        schemars(with = "Option<String>", length(min = 1, max = 100))
+        schemars(with = "Option<String>", transform = crate::task::schema::line(100))
     )]
     assigned_to: Given<String>,
     /// A date or time, RFC 3339.
     #[serde(deserialize_with = "moment", alias = "dueDate")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", transform = crate::task::schema::moment))]
     due_date: Given<String>,
     #[serde(deserialize_with = "deserialize_given", alias = "estimatedHours")]
     #[cfg_attr(
         feature = "schemas",
-        schemars(with = "Option<f64>", range(min = 0, max = 999.99))
+        schemars(with = "Option<f64>", range(min = 0, max = 999.99), extend("multipleOf" = 0.01))
     )]
     estimated_hours: Given<f64>,
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>", length(max = crate::task::rules::ITEMS_MAX), inner(length(max = crate::task::rules::ITEM_MAX))))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>", transform = crate::task::schema::words))]
     tags: Given<Vec<String>>,
     #[serde(deserialize_with = "deserialize_given")]
     #[cfg_attr(
         feature = "schemas",
-        schemars(with = "Option<String>", length(min = 1, max = 100))
+        schemars(with = "Option<String>", transform = crate::task::schema::line(100))
     )]
     feature: Given<String>,
 }
@@ -137,6 +140,9 @@ impl Fields {
         if length > TITLE_MAX {
             let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
             return Err(Error::new(Code::TextTooLong, message));
+        }
+        if let Some(tags) = self.tags.iter().flatten().next() {
+            refuse_blank(&[("tags", tags)])?;
         }
         let is_exact = |hours: f64| (hours * 100.0 - (hours * 100.0).round()).abs() < 1e-6;
         let hours = self.estimated_hours.flatten();
@@ -248,10 +254,8 @@ fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wanted {
     /// Statuses with commas between them.
-    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
     status: Vec<Status>,
     /// Priorities with commas between them.
-    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
     priority: Vec<Priority>,
     /// Assigned to this agent.
     agent: Option<String>,

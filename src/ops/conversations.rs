@@ -36,9 +36,10 @@ pub(crate) struct Kept {
 pub(crate) struct Beginning {
     /// The agent, `cleo-supervisor`, or `chat`.
     #[serde(alias = "agentId")]
+    #[cfg_attr(feature = "schemas", schemars(required))]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
     title: Option<String>,
 }
 
@@ -184,7 +185,7 @@ pub(crate) struct Change {
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[cfg_attr(feature = "schemas", schemars(length(max = 200)))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
     title: Option<String>,
     /// `archived` ends it.
     status: Option<ConversationStatus>,

@@ -106,6 +106,13 @@ pub(crate) struct Query {
 
 /// A query as a JSON object; other fields may stand beside these.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
+        "input": {"type": "string", "pattern": crate::task::schema::SEEN},
+        "message": {"type": "string", "pattern": crate::task::schema::SEEN},
+    })))
+)]
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageRequest {

@@ -61,7 +61,7 @@ impl Program {
             let program = command.get_program().to_string_lossy();
             let message = format!("`{program}` cannot be started: {cause}");
             let code = match cause.kind() {
-                ErrorKind::NotFound => Code::ProgramMissing,
+                ErrorKind::NotFound | ErrorKind::InvalidFilename => Code::ProgramMissing,
                 _ => Code::FileUnreadable,
             };
             Error::new(code, message).because(cause)

@@ -127,6 +127,7 @@ pub(crate) struct OperationFilter {
     /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
     // The store reads a time, RFC 3339 in UTC.
     #[arg(long, value_name = "WHEN")]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::past))]
     pub(crate) since: Option<String>,
 
     /// Only operations before this one

@@ -8,6 +8,7 @@ use crate::document::Parts;
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
 use crate::strict;
+use crate::words::deserialize_word;
 
 /// Points to another task: by id, or with `@` by the key of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl schemars::JsonSchema for Reference {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string"})
+        schemars::json_schema!({"type": "string", "pattern": r"^([Tt]0*[1-9][0-9]{0,8}|@(\S|\S.*\S))$"})
     }
 }
 
@@ -48,9 +49,7 @@ impl<'de> Deserialize<'de> for Reference {
     fn deserialize<D: serde::Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<Reference, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        deserialize_word(deserializer)
     }
 }
 

@@ -9,7 +9,7 @@ use super::rules::{
     check_title, check_word,
 };
 use super::{Note, Priority, Size, Status, Task, TaskType};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate};
 use crate::id::TaskId;
 
@@ -31,7 +31,7 @@ macro_rules! fields {
         pub(crate) struct Draft {
             /// Title: one line that begins with a verb
             #[arg(required_unless_present = "batch", default_value = "", hide_default_value = true)]
-            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
+            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(super::rules::TITLE_MAX)))]
             pub(crate) title: String,
             $($(#[$help])+ $(#[$how])* pub(crate) $name: $type,)+
             /// Tasks that must be done first (T2, or @key), repeated or separated by commas
@@ -42,7 +42,7 @@ macro_rules! fields {
             pub(crate) parent: Option<Reference>,
             /// Add the task only if no task has this key
             #[arg(long, value_name = "KEY")]
-            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100)))]
+            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100)))]
             pub(crate) key: Option<String>,
         }
 
@@ -65,7 +65,7 @@ Examples:
             pub(crate) task: TaskId,
             /// Title: one line that begins with a verb
             #[arg(long, value_name = "TEXT")]
-            #[cfg_attr(feature = "schemas", schemars(length(min = 1, max = super::rules::TITLE_MAX)))]
+            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(super::rules::TITLE_MAX)))]
             pub(crate) title: Option<String>,
             $($(#[$help])+ $(#[$how])* $(#[$change])? pub(crate) $name: $type,)+
             /// Tasks that must be done first, repeated or separated by commas
@@ -141,47 +141,47 @@ Examples:
 
 fields! {
     /// Full description
-    (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::TEXT_MAX))))
+    (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::text)))
     description: Option<String>, clear(Description);
     /// Kind of work: epic, task, subtask, research, testing, documentation, …
     (arg(long = "type", short = 't', value_name = "TYPE"), serde(rename = "type"))
     kind: Option<TaskType>;
     /// Labels, repeated or separated by commas
-    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
+    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), cfg_attr(feature = "schemas", schemars(transform = super::schema::words)))
     labels: Vec<String>, change(serde(rename = "addLabels")), clear(Labels);
     /// critical, high, medium or low
     (arg(long, short, value_name = "PRIORITY"))
     priority: Option<Priority>;
     /// Phase of the task
-    (arg(long, value_name = "SLUG"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
+    (arg(long, value_name = "SLUG"), cfg_attr(feature = "schemas", schemars(regex(pattern = r"^\s*[A-Za-z0-9._-]{1,100}\s*$"))))
     phase: Option<String>, clear(Phase);
     /// small, medium or large
     (arg(long, value_name = "SIZE"))
     size: Option<Size>, clear(Size);
     /// Acceptance criterion, with an optional command that proves it: 'tests pass :: cargo test'
     /// (repeat for more)
-    (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
+    (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
     acceptance: Vec<String>, change(serde(rename = "addAcceptance")), clear(Acceptance);
     /// File or glob that the work changes (repeat for more)
-    (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
+    (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
     files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
     /// Expected result of the work (repeat for more)
-    (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(length(max = super::rules::ITEMS_MAX), inner(length(max = super::rules::ITEM_MAX)))))
+    (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
     deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
     /// Note (repeat for more)
-    (arg(long = "note", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(inner(length(min = 1, max = super::rules::TEXT_MAX)))))
+    (arg(long = "note", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::note)))
     notes: Vec<String>;
     /// Assigned agent
-    (arg(long = "agent", value_name = "AGENT"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
+    (arg(long = "agent", value_name = "AGENT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100))))
     assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
     /// Due date, or a time in RFC 3339
-    (arg(long, value_name = "DATE"))
+    (arg(long, value_name = "DATE"), cfg_attr(feature = "schemas", schemars(transform = super::schema::moment)))
     due: Option<String>, clear(Due);
     /// Estimated hours
-    (arg(long, value_name = "HOURS"), cfg_attr(feature = "schemas", schemars(range(min = 0, max = 999.99))))
+    (arg(long, value_name = "HOURS"), cfg_attr(feature = "schemas", schemars(range(min = 0), extend("exclusiveMaximum" = 999.995))))
     estimate: Option<f64>, clear(Estimate);
     /// Feature that the task belongs to
-    (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 100))))
+    (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100))))
     feature: Option<String>, clear(Feature);
 }
 
@@ -266,6 +266,10 @@ impl Patch {
         task.kind = self.kind.unwrap_or_else(|| task.kind.clone());
         task.priority = self.priority.unwrap_or(task.priority);
         task.size = self.size.or(task.size);
+        if let Some(label) = self.labels.iter().find(|label| label.contains(',')) {
+            let message = format!("the label `{label}` holds a comma, which separates labels");
+            return Err(Error::new(Code::TaskInvalid, message));
+        }
         for line in &self.acceptance {
             Criterion::check(line.trim())?;
         }

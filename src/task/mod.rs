@@ -10,6 +10,8 @@ pub(crate) mod graph;
 pub(crate) mod layout;
 pub(crate) mod overlap;
 pub(crate) mod rules;
+#[cfg(feature = "schemas")]
+pub(crate) mod schema;
 mod words;
 
 use serde::{Deserialize, Serialize};

@@ -239,9 +239,9 @@ pub(crate) fn normalize_inside(file: &str) -> Option<String> {
 }
 
 /// Refuses an empty item of the lists that were given, which says nothing and would be dropped.
-pub(crate) fn refuse_blank(lists: [(&str, &Vec<String>); 4]) -> Result<()> {
+pub(crate) fn refuse_blank(lists: &[(&str, &Vec<String>)]) -> Result<()> {
     let is_blank = |list: &Vec<String>| list.iter().any(|item| item.trim().is_empty());
-    let Some((name, _)) = lists.into_iter().find(|(_, list)| is_blank(list)) else {
+    let Some((name, _)) = lists.iter().find(|(_, list)| is_blank(list)) else {
         return Ok(());
     };
     let message = format!("an item of `{name}` is empty");

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::words::closed;
+use crate::words::{closed, deserialize_word};
 
 closed! {
     /// The status of a task. Words of other tools are accepted.
@@ -52,6 +52,7 @@ impl Status {
 /// any other lower-case word with hyphens, at most 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(extend("pattern" = "^[A-Za-z][A-Za-z0-9-]{0,63}$")))]
 #[serde(transparent)]
 pub(crate) struct TaskType(String);
 
@@ -96,9 +97,7 @@ impl FromStr for TaskType {
 
 impl<'de> Deserialize<'de> for TaskType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TaskType, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        deserialize_word(deserializer)
     }
 }
 

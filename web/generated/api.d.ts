@@ -1862,7 +1862,7 @@ export interface components {
         /** @description A criterion to accept, and why. */
         Acceptance: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Existing commits, recorded as evidence.
              * @default []
@@ -1893,6 +1893,14 @@ export interface components {
              * @default []
              */
             urls: string[];
+        } | {
+            commits: unknown;
+        } | {
+            files: unknown;
+        } | {
+            notes: unknown;
+        } | {
+            urls: unknown;
         };
         /**
          * @description The action of an agent in a step.
@@ -1918,6 +1926,8 @@ export interface components {
         };
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
+        /** @description Whether messages reach an agent. */
+        AgentStatusInput: "active" | "paused" | "archived";
         AgentTask: {
             /** @description The agent that it is assigned to. */
             assigned_to: string | null;
@@ -2044,9 +2054,13 @@ export interface components {
         /** @description A conversation that is to begin. */
         Beginning: {
             /** @description The agent, `cleo-supervisor`, or `chat`. */
-            agent_id?: string | null;
+            agent_id: string;
             /** @description Its title, at most 200 characters. */
             title?: string | null;
+            /** @description Ignored: only cleo sets it */
+            readonly userId?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly user_id?: unknown;
         };
         /** @description A task that others wait for. */
         Bottleneck: {
@@ -2109,7 +2123,7 @@ export interface components {
         };
         Cancel: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Cancel the task although another holder has it (recorded in the log)
              * @default false
@@ -2179,10 +2193,30 @@ export interface components {
         ChangeInput: {
             /** @description Its agent, which cannot change. */
             agent_id?: string | null;
+            /** @description Ignored: only cleo sets it */
+            readonly createdAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly created_at?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly id?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly kind?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly lastMessageAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly last_message_at?: unknown;
             /** @description `archived` ends it. */
-            status?: components["schemas"]["ConversationStatus"] | null;
+            status?: components["schemas"]["ConversationStatusInput"] | null;
             /** @description Its title, at most 200 characters. */
             title?: string | null;
+            /** @description Ignored: only cleo sets it */
+            readonly updatedAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly updated_at?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly userId?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly user_id?: unknown;
         };
         /** @description The source of a line. */
         Channel: "event" | "out" | "err" | "tool";
@@ -2264,7 +2298,7 @@ export interface components {
         };
         Claiming: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Only tasks below this one, at any depth
              * @default null
@@ -2306,7 +2340,7 @@ export interface components {
         CommandLine: string | string[];
         Compact: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Show what would be moved
              * @default false
@@ -2330,7 +2364,7 @@ export interface components {
         };
         Complete: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Epoch of your claim; fails if the claim was lost
@@ -2346,7 +2380,7 @@ export interface components {
         };
         CompletePhase: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Complete the phase although it has open tasks
              * @default false
@@ -2407,6 +2441,8 @@ export interface components {
         ConversationKind: "agent" | "chat";
         /** @description Whether a conversation continues. */
         ConversationStatus: "active" | "archived";
+        /** @description Whether a conversation continues. */
+        ConversationStatusInput: "active" | "archived";
         /** @description How many agents there were and are. */
         Count: {
             /** Format: uint */
@@ -2708,6 +2744,7 @@ export interface components {
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
         DisplayStatus: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
+        DisplayStatusInput: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
         /** @description A done task and the output of its agent. */
         DoneTask: {
             /** @description Id of its latest entry in the manifest. */
@@ -2748,7 +2785,7 @@ export interface components {
              * @description Intent that a worker accepts, such as summary.create
              * @default null
              */
-            intents: string[] | null;
+            intents: string[] | string | null;
             /**
              * Format: uint32
              * @description Maximum number of tokens in an answer
@@ -2757,7 +2794,7 @@ export interface components {
             /** @description Model to use if the settings name none */
             model?: string | null;
             /** @description Its name for people, at most 100 characters */
-            name?: string | null;
+            name: string;
             /** @description Goal of the agent; its words count in routing */
             objective?: string | null;
             /** @description System prompt for the model */
@@ -2766,22 +2803,22 @@ export interface components {
              * @description supervisor, specialist or custom
              * @default null
              */
-            role: components["schemas"]["Role"] | null;
+            role: components["schemas"]["RoleInput"] | null;
             /**
              * @description Skills for steps of plans
              * @default null
              */
-            skills: string[] | null;
+            skills: string[] | string | null;
             /**
              * @description active, paused or archived
              * @default null
              */
-            status: components["schemas"]["AgentStatus"] | null;
+            status: components["schemas"]["AgentStatusInput"] | null;
             /**
              * @description Tags that bring messages to the agent
              * @default null
              */
-            tags: string[] | null;
+            tags: string[] | string | null;
             /**
              * Format: double
              * @description Sampling temperature, from 0 to 2
@@ -2796,12 +2833,12 @@ export interface components {
              * @description Tools that the agent may use
              * @default null
              */
-            tools: string[] | null;
+            tools: string[] | string | null;
             /**
              * @description `http` or `cli` makes it a worker, and so does an endpoint or a command.
              * @default null
              */
-            type: components["schemas"]["Kind"] | null;
+            type: components["schemas"]["KindInput"] | null;
             /** @description When the caller last saw it changed; a change since then is an error. */
             updated_at?: string | null;
         };
@@ -2857,7 +2894,7 @@ export interface components {
         End: ("node" | "stack") | "missing";
         EndSession: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description End the session although it belongs to another agent or its owner still holds tasks
              * @default false
@@ -2922,7 +2959,10 @@ export interface components {
             /** @description When it was appended, RFC 3339. */
             created_at?: string | null;
             created_by?: string | null;
-            /** @description Day of the work, `2026-01-26`. */
+            /**
+             * Format: date
+             * @description Day of the work, `2026-01-26`.
+             */
             date: string;
             /** @description Output file, relative to the manifest's folder. */
             file: string;
@@ -2951,7 +2991,10 @@ export interface components {
             /** @description When it was appended, RFC 3339. */
             created_at?: string | null;
             created_by?: string | null;
-            /** @description Day of the work, `2026-01-26`. */
+            /**
+             * Format: date
+             * @description Day of the work, `2026-01-26`.
+             */
             date: string;
             /** @description Output file, relative to the manifest's folder. */
             file: string;
@@ -2965,7 +3008,7 @@ export interface components {
             output_digest?: string | null;
             run?: string | null;
             skill?: string | null;
-            status: components["schemas"]["Status2"];
+            status: components["schemas"]["Status2Input"];
             /** @description One line. */
             title: string;
             topics: string[];
@@ -3307,13 +3350,25 @@ export interface components {
         Fields: {
             /** @default null */
             assigned_to: string | null;
+            /** @description Ignored: only cleo sets it */
+            readonly completedAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly completed_at?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly createdAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly createdBy?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly created_at?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly created_by?: unknown;
             /** @default null */
             description: string | null;
             /**
              * @description A date or time, RFC 3339.
              * @default null
              */
-            due_date: string | null;
+            due_date: ((string | unknown | unknown) | null) | unknown | unknown;
             /**
              * Format: double
              * @default null
@@ -3321,28 +3376,28 @@ export interface components {
             estimated_hours: number | null;
             /** @default null */
             feature: string | null;
-            /**
-             * @description The task that is changed.
-             * @default null
-             */
-            id: string | null;
-            /**
-             * @description low, medium, high or urgent.
-             * @default null
-             */
-            priority: string | null;
-            /**
-             * @description todo, doing, review, done, paused or cancelled; a new one is todo.
-             * @default null
-             */
-            status: string | null;
+            /** @description Ignored: only cleo sets it */
+            readonly id?: unknown;
+            /** @description low, medium, high or urgent. */
+            priority?: components["schemas"]["PriorityInput"];
+            /** @description Ignored: only cleo sets it */
+            readonly startedAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly started_at?: unknown;
+            /** @description todo, doing, review, done, paused or cancelled; a new one is todo. */
+            status?: components["schemas"]["StatusInput"];
             /** @default null */
             tags: string[] | null;
-            /**
-             * @description The work, in one line of at most 200 characters.
-             * @default null
-             */
-            title: string | null;
+            /** @description The work, in one line of at most 200 characters. */
+            title: string;
+            /** @description Ignored: only cleo sets it */
+            readonly updatedAt?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly updated_at?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly userId?: unknown;
+            /** @description Ignored: only cleo sets it */
+            readonly user_id?: unknown;
         };
         Finding: {
             /** @description The name of the check, such as `database.integrity`. */
@@ -3370,6 +3425,8 @@ export interface components {
         };
         /** @description A kind of file that tasks come from. */
         Format: "cleo" | "todo" | "beads" | "taskmaster" | "backlog" | "taskwarrior";
+        /** @description A kind of file that tasks come from. */
+        FormatInput: "cleo" | "todo" | "beads" | "taskmaster" | "backlog" | "taskwarrior";
         Found: {
             /** @description Ids of the active agents that offer it, the first of which gets the step. */
             agents: string[];
@@ -3382,9 +3439,11 @@ export interface components {
         };
         /** @description A gate; the order is the order in which they are passed. */
         Gate: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented";
+        /** @description A gate; the order is the order in which they are passed. */
+        GateInput: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented" | ("tests-passed" | "testspassed" | "qa-passed" | "qapassed" | "cleanup-done" | "cleanupdone" | "security-passed" | "securitypassed");
         GateRequest: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Existing commit, recorded as evidence
              * @default []
@@ -3529,7 +3588,7 @@ export interface components {
         };
         Heartbeat: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Epoch of your claim; fails if the claim was lost
@@ -3615,7 +3674,11 @@ export interface components {
              * @default false
              */
             stream: boolean;
-        };
+        } & ({
+            input: string;
+        } | {
+            message: string;
+        });
         /** @description How tasks are kept apart. */
         Isolation: "worktree";
         Item: {
@@ -3655,6 +3718,8 @@ export interface components {
         Kind4: ("unmet" | "missing") | "met" | "critical";
         /** @description A kind of thing to search for. */
         Kind5: "task" | "run" | "agent" | "conversation";
+        /** @description Where an agent comes from and how it is reached. */
+        KindInput: "builtin" | "runtime" | "persistent" | "http" | "cli";
         /** @description A wave, or several that are folded. */
         Lane: {
             /** @description Whether all of it is one stack. */
@@ -3940,7 +4005,7 @@ export interface components {
             conversation?: components["schemas"]["ClientMessage"][] | null;
             /** @description Id of the conversation; by default the caller's own. */
             conversation_id?: string | null;
-            message?: string | null;
+            message: string;
             /**
              * @description The pending action, `pending` of an earlier reply, which is carried out only after a yes. If
              *     the server has another one by now, the message confirms neither.
@@ -4080,7 +4145,7 @@ export interface components {
         };
         OneInput: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
         };
         /** @description A period of work on a part of the graph. */
         OpenSession: {
@@ -4106,7 +4171,7 @@ export interface components {
         };
         Options: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Record nothing
              * @default false
@@ -4153,7 +4218,7 @@ export interface components {
         };
         OutputInput: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Epoch of your claim; fails if the claim was lost
@@ -4258,7 +4323,7 @@ export interface components {
         };
         Pair: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /** @description Id of the entry */
             entry: string;
         };
@@ -4305,7 +4370,7 @@ export interface components {
              */
             addLabels: string[];
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Assigned agent
              * @default null
@@ -4322,7 +4387,7 @@ export interface components {
              * @description Due date, or a time in RFC 3339
              * @default null
              */
-            due: string | null;
+            due: ((string | unknown | unknown) | null) | unknown | unknown;
             /**
              * Format: double
              * @description Estimated hours
@@ -4353,7 +4418,7 @@ export interface components {
              * @description critical, high, medium or low
              * @default null
              */
-            priority: components["schemas"]["Priority"] | null;
+            priority: components["schemas"]["PriorityInput"] | null;
             /**
              * @description Remove a dependency, also one on a task that does not exist
              * @default []
@@ -4373,17 +4438,17 @@ export interface components {
              * @description Require this gate, in place of the default gates
              * @default []
              */
-            requireGates: components["schemas"]["Gate"][];
+            requireGates: components["schemas"]["GateInput"][];
             /**
              * @description small, medium or large
              * @default null
              */
-            size: components["schemas"]["Size"] | null;
+            size: components["schemas"]["SizeInput"] | null;
             /**
              * @description New status: pending, active, review, blocked or paused
              * @default null
              */
-            status: components["schemas"]["Status"] | null;
+            status: components["schemas"]["StatusInput"] | null;
             /**
              * @description Title: one line that begins with a verb
              * @default null
@@ -4570,7 +4635,11 @@ export interface components {
             refine: components["schemas"]["Refine"] | null;
             /** @description The text of the plan, JSON or YAML. */
             text?: string | null;
-        };
+        } & ({
+            goal: string;
+        } | {
+            text: string;
+        });
         /** @description A plan that somebody has written. */
         PlanSent: {
             /** @description Its text, JSON or YAML. */
@@ -4599,6 +4668,11 @@ export interface components {
          * @enum {string}
          */
         Priority: "critical" | "high" | "medium" | "low";
+        /**
+         * @description How urgent a task is; the first is the most urgent.
+         * @enum {string}
+         */
+        PriorityInput: "critical" | "high" | "medium" | "low" | "urgent" | "normal";
         /** @description Something because of which tasks can never start. */
         Problem: {
             /** @description A command that fixes it. */
@@ -4790,7 +4864,7 @@ export interface components {
         };
         Release: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Epoch of your claim; fails if the claim was lost
@@ -4827,7 +4901,7 @@ export interface components {
         /** @description The gates and criteria to run again. */
         RenewalRequest: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @default null
@@ -4964,7 +5038,7 @@ export interface components {
         };
         Request: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Skip and report lines and references that cannot be imported
              * @default false
@@ -4976,7 +5050,7 @@ export interface components {
              */
             dryRun: boolean;
             /** @description Format of the file [default: detect it] */
-            from?: components["schemas"]["Format"] | null;
+            from?: components["schemas"]["FormatInput"] | null;
             /**
              * @description Skip done and cancelled tasks
              * @default false
@@ -4997,7 +5071,7 @@ export interface components {
         };
         ResumeSession: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Reopen the session although another one covers the same tasks
              * @default false
@@ -5006,6 +5080,8 @@ export interface components {
         };
         /** @description The part of an agent among others. */
         Role: "supervisor" | "specialist" | "custom";
+        /** @description The part of an agent among others. */
+        RoleInput: "supervisor" | "specialist" | "custom";
         /** @description A message to route. */
         RouteRequest: {
             /** @description The requested agent. If it is not available, the reason says so and the router chooses. */
@@ -5024,7 +5100,11 @@ export interface components {
             input?: string | null;
             /** @description May hold the requested agent, if `agentId` does not. */
             metadata?: components["schemas"]["Wish"] | null;
-        };
+        } & ({
+            input: string;
+        } | {
+            message: string;
+        });
         Routed: {
             delegation: components["schemas"]["Delegation"];
             /** @description Agents that get no messages, or not now. */
@@ -5124,6 +5204,8 @@ export interface components {
         };
         /** @description The subject of a run. */
         RunKind: ("plan" | "epic") | "execution" | "query" | "tasks";
+        /** @description The subject of a run. */
+        RunKindInput: ("plan" | "epic") | "execution" | "query" | "tasks";
         RunRequest: {
             /**
              * @description Run all ready tasks
@@ -5182,7 +5264,7 @@ export interface components {
              * @description Model for the runner
              * @default null
              */
-            model: string | null;
+            model: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Maximum number of repair attempts per task [default: the setting run.repair, 1]
@@ -5194,7 +5276,7 @@ export interface components {
              *     as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
              * @default null
              */
-            runner: string | null;
+            runner: ((string & unknown) | null) & unknown;
             /**
              * Format: uint64
              * @description Time limit of an agent, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
@@ -5218,7 +5300,14 @@ export interface components {
              * @default null
              */
             wave: number | null;
-        };
+        } & ({
+            /** @constant */
+            allReady: true;
+        } | {
+            epic: string;
+        } | {
+            tasks: unknown;
+        });
         /** @description A run on one line. */
         RunRow: {
             /** @description The agent that works on it; none when no agent fits. */
@@ -5289,6 +5378,8 @@ export interface components {
         };
         /** @description The status of a run. */
         RunStatus: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
+        /** @description The status of a run. */
+        RunStatusInput: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
         /** @description A run with what happened in it. */
         RunView: {
             /**
@@ -5405,7 +5496,7 @@ export interface components {
         };
         Selection: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Show what would be archived
              * @default false
@@ -5420,12 +5511,18 @@ export interface components {
              * @description All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
              * @default null
              */
-            olderThan: string | null;
+            olderThan: ((string | unknown | unknown | unknown) | null) | unknown | unknown | unknown;
             /**
              * @description Tasks to archive, with all tasks below them
              * @default []
              */
             tasks: string[];
+        } | {
+            epic: string;
+        } | {
+            olderThan: string;
+        } | {
+            tasks: unknown;
         };
         /** @description A period of work on a part of the graph. */
         Session: {
@@ -5456,6 +5553,8 @@ export interface components {
         };
         /** @description Status of a session. */
         SessionStatus: "open" | "ended";
+        /** @description Status of a session. */
+        SessionStatusInput: "open" | "ended";
         /** @description Sessions and how many there are. */
         Sessions: {
             sessions: components["schemas"]["Session"][];
@@ -5465,7 +5564,7 @@ export interface components {
         /** @description The task that a session is to work on; none for no task. */
         SetFocus: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             session?: string | null;
             task?: string | null;
         };
@@ -5614,6 +5713,11 @@ export interface components {
             /** Format: uint32 */
             width: number;
         };
+        /**
+         * @description Scope of a task; never a time.
+         * @enum {string}
+         */
+        SizeInput: "small" | "medium" | "large" | "s" | "m" | "l";
         /** @description A skill as it is listed. */
         SkillInfo: {
             /** @description False if it is disabled; then it is never chosen. */
@@ -5784,7 +5888,7 @@ export interface components {
         };
         Start: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * Format: uint32
              * @description Epoch of your claim; fails if the claim was lost
@@ -5795,11 +5899,11 @@ export interface components {
         };
         StartPhase: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
         };
         StartSession: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Open the session although another one covers the same tasks
              * @default false
@@ -5870,6 +5974,8 @@ export interface components {
         Status: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
         /** @description Result of the work. */
         Status2: ("complete" | "partial" | "blocked") | "archived";
+        /** @description Result of the work. */
+        Status2Input: ("complete" | "partial" | "blocked") | "archived";
         /**
          * @description How far the work came, as the agent says.
          * @enum {string}
@@ -5894,6 +6000,11 @@ export interface components {
             version: string;
             workspace: components["schemas"]["Place"];
         };
+        /**
+         * @description The status of a task. Words of other tools are accepted.
+         * @enum {string}
+         */
+        StatusInput: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled" | "todo" | "open" | "doing" | "in-progress" | "completed" | "closed" | "canceled";
         /** @description The progress of a run, as an agent reports it. */
         Step: {
             action: components["schemas"]["Action"];
@@ -6330,7 +6441,7 @@ export interface components {
         };
         Unarchive: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Show what would be restored
              * @default false
@@ -6353,7 +6464,7 @@ export interface components {
         };
         UndoRequest: {
             /** @description The agent that acts */
-            agent?: string | null;
+            agent?: ((string & unknown) | null) & unknown;
             /**
              * @description Show what would be changed
              * @default false
@@ -6632,6 +6743,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Registers an agent to stay */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Registered2"] & components["schemas"]["WithWarnings"];
+                };
+            };
             /** @description Registers an agent to stay */
             201: {
                 headers: {

@@ -63,6 +63,10 @@ fn invalid_tasks_are_refused() {
         POST /api/tasks/create {"title": "a\u001b[2J"} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "status": "bogus"} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "status": "doing"} -> 400 {"success": false}
+        POST /api/tasks/create {"title": "a", "priority": "HIGH"} -> 400
+        POST /api/tasks/create {"title": "a", "tags": ["a,b"]} -> 400 {"error": "~holds a comma, which separates labels"}
+        POST /api/work/tasks {"title": "a", "labels": ["a,b"]} -> 400 {"error": {"message": "~holds a comma, which separates labels"}}
+        POST /api/work/tasks {"title": "a", "depends": [" T1"]} -> 400
         POST /api/tasks/create {"title": "a", "assigned_to": "nobody"} -> 404
         GET /api/tasks -> 200 {"total": 0}
         POST /api/tasks/create {"title": "a", "description": "two"} -> 201
@@ -86,6 +90,9 @@ fn misspelled_field_is_answered_with_nearest_one() {
         POST /api/tasks/create {"title": "a", "status": "todo"} -> 201 {"task": "$task"}
         POST /api/tasks/create {"title": "a", "prioritty": "high"} -> 400 {"error": "~`priority` is the nearest"}
         PUT /api/tasks/T1 {"titel": "x"} -> 400 {"error": "~`title` is the nearest"}
+        POST /api/work/tasks/T1/claim {"agnet": "x"} -> 400 {"error": {"message": "~`agent` is the nearest"}}
+        PUT /api/tasks/T1 {"title": "a", "created_at": 1, "createdAt": 1} -> 200
+        PUT /api/tasks/T1 {"title": "a", "CREATEDAT": 1} -> 400
         PUT /api/conversations/$id {"titel": "x"} -> 400 {"error": "~`title` is the nearest"}
         POST /api/agents/create {"name": "A", "prompt": "p", "temprature": 1} -> 400 {"error": "~`temperature` is the nearest"}
         PUT /api/agents/ami-creative {"temprature": 1} -> 400 {"error": "~`temperature` is the nearest"}

@@ -20,6 +20,7 @@ use crate::store::{Archived, Transaction};
 pub(crate) struct PromptSent {
     /// The prompt
     #[arg(skip)]
+    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
     pub(crate) text: String,
 
     /// Task that the protocol block must name [default: the task that the prompt names]

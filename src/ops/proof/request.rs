@@ -11,6 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::{Context, Scope};
+#[cfg(feature = "schemas")]
+use crate::task::schema;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
@@ -67,6 +69,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
+    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
     pub(crate) commits: Vec<String>,
 
     /// URL, recorded as evidence and never opened (repeat for more)
@@ -76,7 +79,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
     pub(crate) urls: Vec<String>,
 
     /// Note, recorded as evidence (repeat for more)
@@ -86,6 +89,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
+    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
     pub(crate) notes: Vec<String>,
 
     /// State of the gate without a command [default: true]
@@ -99,6 +103,7 @@ pub(crate) struct GateRequest {
 
     /// Your role: planner, coder, testing, qa, cleanup, security or docs
     #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
+    #[cfg_attr(feature = "schemas", schemars(extend("pattern" = schema::one_of(&crate::gate::AGENTS))))]
     pub(crate) role: Option<String>,
 
     /// Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
@@ -118,6 +123,12 @@ pub(crate) struct GateRequest {
 
 /// A criterion to accept, and why.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(transform = schema::require_one("anyOf", serde_json::json!({
+        "notes": {"minItems": 1}, "files": {"minItems": 1}, "commits": {"minItems": 1}, "urls": {"minItems": 1},
+    })))
+)]
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Acceptance {
@@ -129,11 +140,13 @@ pub(crate) struct Acceptance {
     /// Files whose digests are recorded as evidence.
     pub(crate) files: Vec<String>,
     /// Existing commits, recorded as evidence.
+    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
     pub(crate) commits: Vec<String>,
     /// URLs, recorded as evidence and never opened.
-    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000))))]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
     pub(crate) urls: Vec<String>,
     /// Notes, recorded as evidence.
+    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
     pub(crate) notes: Vec<String>,
     pub(crate) epoch: Option<u32>,
 }

@@ -61,7 +61,7 @@ pub(crate) fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added
 
 /// Adds one task, and trusts the commands that the caller gave as criteria.
 pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
-    refuse_blank([
+    refuse_blank(&[
         ("acceptance", &draft.acceptance),
         ("file", &draft.files),
         ("deliverable", &draft.deliverables),

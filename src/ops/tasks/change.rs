@@ -31,7 +31,7 @@ pub(crate) struct Updated {
 /// Changes a task, and trusts the commands that the caller gave as criteria.
 pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
     let id = patch.task;
-    refuse_blank([
+    refuse_blank(&[
         ("acceptance", &patch.acceptance),
         ("file", &patch.files),
         ("deliverable", &patch.deliverables),

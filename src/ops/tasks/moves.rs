@@ -51,6 +51,7 @@ pub(crate) struct Cancel {
 
     /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
     pub(crate) reason: Option<String>,
 
     /// Cancel the task although another holder has it (recorded in the log)

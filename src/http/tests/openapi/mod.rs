@@ -16,6 +16,8 @@ use crate::http::route::{self, Route, Row};
 use crate::http::work::AGENT_MAX;
 use crate::ops::operation::Frame;
 use crate::reply::Failure;
+use crate::strict::to_snake_case;
+use crate::task::schema::visible;
 use crate::tests::generated;
 
 /// Name of the reply to a URL that is too long.
@@ -30,8 +32,13 @@ fn description() -> Value {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         operations[route.method.as_str().to_lowercase()] = operation(route, &mut generators);
     }
-    let reads = generators.reads.take_definitions(true);
-    let writes = generators.writes.take_definitions(true);
+    let mut reads = generators.reads.take_definitions(true);
+    reads
+        .values_mut()
+        .chain(list_requests(&mut paths))
+        .for_each(bound);
+    let mut writes = generators.writes.take_definitions(true);
+    writes.values_mut().for_each(generated::strip_aliases);
     let mut schemas = join(reads, writes, list_requests(&mut paths));
     for (name, schema) in shapes() {
         let there = schemas.insert(name.clone(), schema);
@@ -85,6 +92,37 @@ fn reword(value: &mut Value) {
     match value {
         Value::Object(fields) => fields.values_mut().for_each(reword),
         Value::Array(items) => items.iter_mut().for_each(reword),
+        _ => {}
+    }
+}
+
+/// Says of a request what the types of its numbers say, and the other words that are read.
+fn bound(schema: &mut Value) {
+    let aliases = schema.get_mut("x-aliases").map(Value::take);
+    if let Some(Value::Array(aliases)) = aliases.filter(|aliases| *aliases != json!([])) {
+        match schema.get_mut("enum").and_then(Value::as_array_mut) {
+            Some(words) => words.extend(aliases),
+            None => schema["oneOf"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"enum": aliases})),
+        }
+    }
+    if schema["type"] == "string" && schema.get("default") == Some(&Value::Null) {
+        schema.as_object_mut().unwrap().remove("default");
+    }
+    let max = match schema["format"].as_str() {
+        Some("uint32") => Some(u64::from(u32::MAX)),
+        Some("uint64" | "uint") => Some(u64::MAX),
+        Some("int64") => Some(i64::MAX as u64),
+        _ => None,
+    };
+    if let (Some(max), None) = (max, schema.get("maximum")) {
+        schema["maximum"] = max.into();
+    }
+    match schema {
+        Value::Object(fields) => fields.values_mut().for_each(bound),
+        Value::Array(items) => items.iter_mut().for_each(bound),
         _ => {}
     }
 }
@@ -151,12 +189,16 @@ fn path_parameter(name: &str) -> Value {
 
 fn describe_path_parameter(name: &str, mut schema: Value) -> Value {
     plain(&mut schema);
+    if schema == json!({"type": "string"}) {
+        schema["pattern"] = r"^[^\s\x85]([\s\S]*[^\s\x85])?$".into();
+    }
     json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
 
 /// Describes the request of an operation: a part of it is in the path, the rest in the query or in the body.
 fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut SchemaGenerator) {
     let facts = row.facts;
+    let has_body = operations::has_body(&route.method);
     let name = &row.request_name;
     let mut schema = (row.request)(reads).to_value();
     let mut parameters = Vec::new();
@@ -168,12 +210,22 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
             required.retain(|name| name != part);
         }
     }
-    // A field whose default is refused is required.
-    if let Some(required) = list_invalid_defaults(&mut schema) {
-        schema["required"] = required;
+    // A field whose default is refused is required; a change leaves out what stays.
+    match list_invalid_defaults(&mut schema) {
+        Some(required) if route.method == Method::POST => schema["required"] = required,
+        _ if has_body => drop(schema.as_object_mut().unwrap().remove("required")),
+        _ => {}
+    }
+    for own in facts.own {
+        for name in [own.to_string(), to_snake_case(own)] {
+            schema["properties"][name] =
+                json!({"readOnly": true, "description": "Ignored: only cleo sets it"});
+        }
     }
     if facts.has_agent {
-        schema["properties"]["agent"] = json!({"type": ["string", "null"], "minLength": 1, "maxLength": AGENT_MAX, "description": "The agent that acts"});
+        let mut agent = schemars::json_schema!({"type": ["string", "null"], "description": "The agent that acts"});
+        visible(AGENT_MAX)(&mut agent);
+        schema["properties"]["agent"] = agent.to_value();
     }
     if let Some((usual, max)) = facts.limit {
         schema["properties"]["limit"] = json!({
@@ -187,7 +239,7 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
             limit.remove("maximum");
         }
     }
-    if !operations::has_body(&route.method) {
+    if !has_body {
         parameters.extend(queries(schema));
     } else {
         let required = schema["required"].as_array();
@@ -215,10 +267,13 @@ fn list_invalid_defaults(schema: &mut Value) -> Option<Value> {
     for (name, field) in schema["properties"].as_object_mut()? {
         // A field of a type with a name has no other default than null.
         let rule = jsonschema::validator_for(field);
-        let is_invalid = |default| rule.is_ok_and(|rule| !rule.is_valid(default));
+        let is_named = field.get("$ref").is_some();
+        let is_invalid = |default| is_named || rule.is_ok_and(|rule| !rule.is_valid(default));
         if field.get("default").is_some_and(is_invalid) {
-            field.as_object_mut()?.remove("default");
-            required.push(name.clone().into());
+            // Null is left out, too.
+            if field.as_object_mut()?.remove("default") != Some(Value::Null) {
+                required.push(name.clone().into());
+            }
         }
     }
     (!required.is_empty()).then(|| required.into())
@@ -240,7 +295,11 @@ fn describe_reply(route: &Route, row: &Row, writes: &mut SchemaGenerator) -> Map
     let schema = json!({"allOf": parts});
     let answer = json!({"description": route.about, "content": {JSON: {"schema": schema}}});
     let created = facts.creates.then(|| ("201".to_string(), answer.clone()));
-    let same = (facts.frame == Frame::Ours || !facts.creates).then(|| ("200".to_string(), answer));
+    // Nothing is created by a rehearsal.
+    let request = (row.request)(&mut SchemaGenerator::default()).to_value();
+    let can_rehearse = request["properties"].get("dryRun").is_some();
+    let same = (facts.frame == Frame::Ours || !facts.creates || can_rehearse)
+        .then(|| ("200".to_string(), answer));
     same.into_iter().chain(created).collect()
 }
 
@@ -535,7 +594,7 @@ fn bodies_are_described_unchanged_read() {
     ];
     let entry = entry.to_vec();
     for (method, path, field, required) in [
-        ("post", "/api/chat", "pendingOperation", vec![]),
+        ("post", "/api/chat", "pendingOperation", vec!["message"]),
         ("post", "/api/route", "explain", vec![]),
         ("post", "/api/route/try", "draft", vec!["draft"]),
         ("put", "/api/conversations/{id}", "title", vec![]),
