@@ -252,13 +252,9 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        let told = self.delete_branch(&branch)?;
+        let told = self.delete("branch --quiet -D", "merged branch", &branch)?;
         told.map_err(|said| refuse_git(&self.top, &said))?;
         Ok(None)
-    }
-
-    fn delete_branch(&self, branch: &str) -> Result<Answer> {
-        self.delete("branch --quiet -D", "merged branch", branch)
     }
 
     /// Deletes the name that the merge of a run has until it is proven.
@@ -380,7 +376,7 @@ impl Trees {
         // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.merge_target()?))? {
             if !kept.contains(&name) {
-                let _ = self.delete_branch(&name)?;
+                let _ = self.delete("branch --quiet -D", "merged branch", &name)?;
             }
         }
         let mut left = self.list_unmerged_branches()?;

@@ -124,12 +124,12 @@ fn ask_if_there<'a>(
     }))
 }
 
-/// Finds a name that a merge of a run still has.
-pub(crate) fn find_held_merge(root: &Path) -> Result<Option<String>> {
+/// Finds a name that a merge of a run still has; none if git cannot tell.
+pub(crate) fn find_held_merge(root: &Path) -> Option<String> {
     let list = ["for-each-ref", "--count=1", "--format=%(refname)", MERGES];
-    let said = ask_if_there(root, list)?.and_then(|said| said.ok());
-    let said = said.map(|said| String::from_utf8_lossy(&said).trim().to_string());
-    Ok(said.filter(|name| !name.is_empty()))
+    let said = ask_if_there(root, list).ok()??.ok()?;
+    let name = String::from_utf8_lossy(&said).trim().to_string();
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// The folder of refs in which each run names its merge until that is proven.

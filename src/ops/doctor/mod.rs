@@ -214,17 +214,14 @@ fn check_git(root: &Path) -> Finding {
     if tree::commit(root, tree::RESERVED_BRANCH).is_ok() {
         return Finding::warn_of(check, tree::refuse_branch());
     }
-    match tree::find_held_merge(root) {
-        Ok(Some(name)) => {
-            let message = format!(
-                "{name} keeps a merge, and can be deleted unless its run is in progress or can be resumed"
-            );
-            let delete = format!("git update-ref --no-deref -d {}", quote(&name));
-            Finding::warn(check, message, delete)
-        }
-        Ok(None) => Finding::ok(check, "git can make worktrees for runs"),
-        Err(error) => Finding::warn_of(check, error),
-    }
+    let Some(name) = tree::find_held_merge(root) else {
+        return Finding::ok(check, "git can make worktrees for runs");
+    };
+    let message = format!(
+        "{name} keeps a merge, and can be deleted unless its run is in progress or can be resumed"
+    );
+    let delete = format!("git update-ref --no-deref -d {}", quote(&name));
+    Finding::warn(check, message, delete)
 }
 
 fn check_model(settings: &Settings) -> Finding {

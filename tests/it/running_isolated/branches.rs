@@ -826,7 +826,8 @@ fn commits_on_another_branch_do_not_pass_for_work() {
     let commit =
         "git add work.txt && git -c user.name=a -c user.email=a@b commit --quiet --message work";
     let there = format!(
-        "own=$(git symbolic-ref --short HEAD)
+        "export GIT_CONFIG_GLOBAL=/dev/null
+own=$(git symbolic-ref --short HEAD)
 git switch --quiet --create mine && echo work >work.txt && {commit}"
     );
     let workspace = repository();
@@ -837,8 +838,9 @@ git switch --quiet --create mine && echo work >work.txt && {commit}"
     assert_eq!(workspace.git("show mine:work.txt"), "work\n");
     // A branch that it only looked at holds no work of it.
     let workspace = repository();
-    workspace
-        .shell("git switch -qc side && git commit -q --allow-empty -m side && git switch -q main");
+    workspace.git("switch --quiet --create side");
+    workspace.git(format!("{COMMIT} side --allow-empty"));
+    workspace.git("switch --quiet main");
     let look =
         "own=$(git symbolic-ref --short HEAD); git switch --quiet side; git switch --quiet $own";
     let result = expect_exit(proof::run(&workspace, "T1", look), 0);
