@@ -3,6 +3,7 @@
 
 mod labels;
 mod reasons;
+mod titles;
 mod words;
 
 use std::sync::LazyLock;

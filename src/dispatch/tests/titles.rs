@@ -1,0 +1,34 @@
+//! Titles of tasks as they occur in real projects, each with the skill that a person expects, written before the
+//! rules: `tests/data/dispatch_titles.tsv` has the part, the language, the skill and the title. Rules are made
+//! without looking at the part that is held back.
+
+use serde_json::json;
+
+use super::*;
+
+const TITLES: &str = include_str!("../../../tests/data/dispatch_titles.tsv");
+
+/// Counts the titles of a part, and those that reach their skill.
+fn count(part: &str) -> (usize, usize) {
+    let (mut all, mut right) = (0, 0);
+    for line in TITLES.lines() {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [own, _, skill, title] = columns[..] else {
+            panic!("{line}")
+        };
+        if own == part {
+            all += 1;
+            right += usize::from(dispatch_shipped(json!({"title": title})).chosen.skill == skill);
+        }
+    }
+    (all, right)
+}
+
+#[test]
+fn real_titles_reach_their_skill() {
+    for (part, all, least) in [("open", 140, 77), ("held back", 60, 37)] {
+        let found = count(part);
+        assert_eq!(found.0, all, "{part}");
+        assert!(found.1 >= least, "{part}: {} of {all} are right", found.1);
+    }
+}
