@@ -39,6 +39,15 @@ pub(crate) struct Rows {
     /// Keywords separated by `|` to skill; the order of the rows counts.
     #[serde(default)]
     pub(crate) by_keyword: IndexMap<String, String>,
+    /// Keywords that count at the beginning of a title, `ship+log` for a verb and its object.
+    #[serde(default)]
+    pub(crate) by_lead: IndexMap<String, String>,
+    /// Keywords that count anywhere in a title whose verb says nothing, such as `add`.
+    #[serde(default)]
+    pub(crate) by_object: IndexMap<String, String>,
+    /// Keywords that count anywhere in a title, and not in a description.
+    #[serde(default)]
+    pub(crate) by_symptom: IndexMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +60,26 @@ pub(crate) struct Row {
 pub(crate) struct Matrix {
     pub(super) types: IndexMap<String, String>,
     rows: Vec<Row>,
+    pub(super) leads: Vec<Row>,
+    pub(super) objects: Vec<Row>,
+    pub(super) symptoms: Vec<Row>,
+}
+
+impl Row {
+    fn new<'a>(keywords: impl Iterator<Item = &'a str>, skill: &str) -> Row {
+        let keywords = keywords.map(|word| normalize(word.trim()));
+        Row {
+            keywords: keywords.filter(|word| !word.is_empty()).collect(),
+            skill: skill.to_string(),
+        }
+    }
+
+    fn read_all(rows: &IndexMap<String, String>) -> Vec<Row> {
+        let rows = rows
+            .iter()
+            .map(|(keywords, skill)| Row::new(keywords.split('|'), skill));
+        rows.filter(|row| !row.keywords.is_empty()).collect()
+    }
 }
 
 impl Matrix {
@@ -58,12 +87,15 @@ impl Matrix {
     /// so that a project's skill needs no manifest.
     pub(crate) fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
         let rows = &manifest.dispatch_matrix;
-        let mut matrix = Matrix::default();
+        let mut matrix = Matrix {
+            rows: Row::read_all(&rows.by_keyword),
+            leads: Row::read_all(&rows.by_lead),
+            objects: Row::read_all(&rows.by_object),
+            symptoms: Row::read_all(&rows.by_symptom),
+            ..Matrix::default()
+        };
         for (kind, skill) in &rows.by_task_type {
             matrix.types.insert(normalize(kind.trim()), skill.clone());
-        }
-        for (keywords, skill) in &rows.by_keyword {
-            matrix.push(keywords.split('|'), skill);
         }
         for skill in skills {
             for kind in &skill.types {
@@ -71,23 +103,13 @@ impl Matrix {
                 kind.or_insert_with(|| skill.name.clone());
             }
             if !matrix.rows.iter().any(|row| row.skill == skill.name) {
-                matrix.push(skill.keywords.iter().map(String::as_str), &skill.name);
+                let row = Row::new(skill.keywords.iter().map(String::as_str), &skill.name);
+                matrix
+                    .rows
+                    .extend((!row.keywords.is_empty()).then_some(row));
             }
         }
         matrix
-    }
-
-    fn push<'a>(&mut self, keywords: impl Iterator<Item = &'a str>, skill: &str) {
-        let keywords: Vec<String> = keywords
-            .map(|word| normalize(word.trim()))
-            .filter(|word| !word.is_empty())
-            .collect();
-        if !keywords.is_empty() {
-            self.rows.push(Row {
-                keywords,
-                skill: skill.to_string(),
-            });
-        }
     }
 
     /// Lists the keywords of a skill without effect, because rows of the manifest replace them.

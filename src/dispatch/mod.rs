@@ -1,6 +1,7 @@
 //! Chooses the skill of a task by override, label, type, keyword or default, with the reasons for it and
 //! against the others. Rules: two-tier-subagents notes, section 2.
 
+mod lead;
 pub(crate) mod matrix;
 
 use std::collections::HashSet;
@@ -32,6 +33,8 @@ pub(crate) struct Subject {
     /// Labels; their order does not matter.
     #[serde(deserialize_with = "or_default")]
     pub(crate) labels: Vec<String>,
+    #[serde(deserialize_with = "or_default")]
+    pub(crate) files: Vec<String>,
 }
 
 fn or_default<'de, D, T>(deserializer: D) -> std::result::Result<T, D::Error>
@@ -50,7 +53,21 @@ impl From<&Task> for Subject {
             description: task.description.clone(),
             kind: task.kind.to_string(),
             labels: task.labels.clone(),
+            files: task.files.clone(),
         }
+    }
+}
+
+impl Subject {
+    /// Returns whether a word of the task shows that it is work for a skill, if the skill demands that.
+    fn shows_work_for(&self, skill: &Skill) -> bool {
+        let texts = [&self.title, &self.description].into_iter();
+        let mut texts = texts
+            .chain(&self.labels)
+            .chain(&self.files)
+            .map(|text| Words::parse(text));
+        let wanted = &skill.evidence;
+        wanted.is_empty() || texts.any(|text| wanted.iter().any(|word| text.find(word).is_some()))
     }
 }
 
@@ -82,6 +99,9 @@ pub(crate) struct Candidate {
     /// Place of the first tag that matched.
     #[serde(skip)]
     position: usize,
+    /// True if only a word in the middle of a text leads to it.
+    #[serde(skip)]
+    is_doubtful: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -129,6 +149,36 @@ pub(crate) fn dispatch(
     Ok(decide(subject, found))
 }
 
+impl Decision {
+    /// Returns a warning if the choice rests on little.
+    pub(crate) fn describe_doubt(&self, subject: &Subject, skills: &[Skill]) -> Option<String> {
+        let Candidate {
+            skill,
+            strategy,
+            matched,
+            ..
+        } = &self.chosen;
+        let chosen = active(skills, skill)?;
+        let word = matched.join(", ");
+        let why = match strategy {
+            Strategy::Keyword if self.chosen.is_doubtful => {
+                format!("a word in the middle decided, `{word}`")
+            }
+            Strategy::Label | Strategy::Type if !subject.shows_work_for(chosen) => {
+                format!(
+                    "by its {strategy} {word}, but nothing names {}",
+                    chosen.evidence.join(", ")
+                )
+            }
+            _ => return None,
+        };
+        Some(format!(
+            "{} goes to {skill}: {why}; --template chooses another skill",
+            self.task_id
+        ))
+    }
+}
+
 /// Adds the reason for each skill that is not a candidate.
 pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
     let is_candidate = |skill: &Skill| {
@@ -169,6 +219,7 @@ fn candidate(
         matched,
         reason: reason.into(),
         position: 0,
+        is_doubtful: false,
     }
 }
 
@@ -218,18 +269,24 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     Some(candidate(skill, Strategy::Type, vec![kind], reason))
 }
 
-/// The title is searched before the description; in a text the first keyword wins, and
-/// a word of several rows takes the first row.
+/// The beginning of the title counts first, then the rest of it, then the description; in a text the first keyword
+/// wins, and a word of several rows takes the first row.
 fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candidate> {
+    let can_take = |name: &str| active(skills, name).filter(|skill| subject.shows_work_for(skill));
+    let lead = lead::find(&subject.title, matrix, |name| can_take(name).is_some());
     let mut found = Vec::new();
-    for (place, text) in [
-        ("title", &subject.title),
-        ("description", &subject.description),
+    found.extend(lead.and_then(|(name, word, reason)| {
+        let skill = can_take(name)?;
+        Some(candidate(skill, Strategy::Keyword, vec![word], reason))
+    }));
+    for (place, text, more) in [
+        ("title", &subject.title, matrix.symptoms.as_slice()),
+        ("description", &subject.description, &[]),
     ] {
         let words = Words::parse(text);
         let mut ranked = Vec::new();
-        for (order, row) in matrix.rows().iter().enumerate() {
-            let Some(skill) = active(skills, &row.skill) else {
+        for (order, row) in matrix.rows().iter().chain(more).enumerate() {
+            let Some(skill) = can_take(&row.skill) else {
                 continue;
             };
             for keyword in &row.keywords {
@@ -244,7 +301,10 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         ranked.sort_by_key(|(rank, ..)| rank.key());
         found.extend(ranked.into_iter().map(|(_, skill, keyword)| {
             let reason = format!("the {place} holds the keyword `{keyword}`");
-            candidate(skill, Strategy::Keyword, vec![keyword.clone()], reason)
+            Candidate {
+                is_doubtful: true,
+                ..candidate(skill, Strategy::Keyword, vec![keyword.clone()], reason)
+            }
         }));
     }
     found

@@ -45,6 +45,8 @@ pub(crate) struct Skill {
     pub(crate) tags: Vec<String>,
     pub(crate) types: Vec<String>,
     pub(crate) keywords: Vec<String>,
+    /// Words of which a task must have one before a keyword leads to it; without any, all tasks count.
+    pub(crate) evidence: Vec<String>,
     /// Skills that may continue its work.
     pub(crate) chains: Vec<String>,
     /// First word of the return message: Research, Implementation, …
@@ -94,6 +96,7 @@ impl Skill {
             tags: list("cleo-tags"),
             types: list("cleo-types"),
             keywords: list("cleo-keywords"),
+            evidence: list("cleo-evidence"),
             chains: list("cleo-chains"),
             result_kind: document
                 .metadata("cleo-result")

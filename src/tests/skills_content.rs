@@ -109,7 +109,7 @@ fn manifest_and_skills_say_same() {
     let sorted = |list: &[String]| list.iter().cloned().collect::<BTreeSet<_>>();
     let skills = load_shipped();
     let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
-    assert_eq!(listed.len(), 15);
+    assert_eq!(listed.len(), 18);
     for (skill, entry) in skills.iter().zip(listed) {
         let name = &skill.name;
         assert_eq!(entry["name"], name.as_str());
@@ -149,7 +149,7 @@ fn manifest_and_skills_say_same() {
     }
     let folders = fs::read_dir(root().join("skills")).unwrap();
     let folders = folders.filter(|entry| entry.as_ref().unwrap().path().join("SKILL.md").is_file());
-    assert_eq!(folders.count(), 15);
+    assert_eq!(folders.count(), 18);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn front_matter_keeps_its_form() {
         );
         let (_, metadata) = front_matter.split_once("metadata:\n").unwrap();
         let line =
-            pattern(r#"^  cleo-(version|tier|tags|types|keywords|chains|result): "[^" ]+"$"#);
+            pattern(r#"^  cleo-(version|tier|tags|types|keywords|evidence|chains|result): "[^" ]+"$"#);
         assert!(
             metadata.lines().all(|text| line.is_match(text)),
             "{name}: {metadata}"

@@ -77,7 +77,7 @@ fn every_skill_makes_complete_prompt_for_every_kind_of_task() {
     let tasks = four_tasks();
     add(&workspace, &tasks);
     let (shipped, known) = (load_shipped(), list_known_protocols().unwrap());
-    assert_eq!(shipped.skills.len(), 15);
+    assert_eq!(shipped.skills.len(), 18);
     for skill in &shipped.skills {
         for (id, task) in [
             ("T3", &tasks[2]),

@@ -121,7 +121,7 @@ fn task_of_workspace_is_explained() {
     all.dedup();
     assert_eq!(
         (all.len(), names("rejected").len()),
-        (15, 10),
+        (18, 13),
         "each skill once"
     );
     let shown = workspace.cleo("skills dispatch T1 --explain");

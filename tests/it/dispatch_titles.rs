@@ -125,15 +125,15 @@ const TITLES: &[Titles] = &[
     Titles {
         skill: "ct-test-writer-bats",
         chosen: [
-            "Test the login script",
+            "Test the login shell script",
             "Add bats for deploy.sh",
             "Raise coverage of parse.sh",
             "Integration with the shell of CI",
-            "Tests for the backup script",
+            "Tests for the bash backup script",
             "Testing error paths of sync.sh",
             "Tested edge cases of trim.sh",
             "Bats suite for hooks",
-            "Add tests for exit codes",
+            "Add tests for exit codes of run.sh",
             "Integration suite for install.sh",
         ],
         near_misses: [
@@ -154,7 +154,7 @@ const TITLES: &[Titles] = &[
             "Move helpers to lib/strings.sh",
             "Bash library for colors",
             "Fix ./lib/paths.sh",
-            "Functions for date math",
+            "Functions for date math in bash",
             "Shells: common prompt helper",
             "Lib/retry.sh with backoff",
         ],

@@ -121,6 +121,6 @@ fn links_to_folders_of_skills_are_followed() {
     symlink(".", workspace.path("skills/here")).unwrap();
     symlink("gone", workspace.path("skills/dangling")).unwrap();
     let listed = workspace.ask("skills list");
-    assert_eq!(listed["result"]["total"], 17, "{listed}");
+    assert_eq!(listed["result"]["total"], 20, "{listed}");
     assert_eq!(listed["warnings"], json!([]));
 }

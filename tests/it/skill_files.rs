@@ -32,7 +32,7 @@ fn skill_whose_name_is_path_is_left_out() {
     for name in ["/abs", "../../x", "..", "a/b", "'.'"] {
         let workspace = TestWorkspace::new().with("skills/own/SKILL.md", skill(name, "x\n"));
         let listed = workspace.ask("skills list");
-        assert_eq!(listed["result"]["total"], 15, "{name}");
+        assert_eq!(listed["result"]["total"], 18, "{name}");
         let told = warnings(&listed);
         assert!(
             told.contains("skills/own/SKILL.md") && told.contains("left out"),

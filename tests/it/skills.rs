@@ -40,8 +40,8 @@ fn shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
     let all = list(&bare, &[]);
     let found = column(&all["skills"], "name");
     assert_eq!(found, names());
-    assert_fields(&all, json!({"total": 15, "shadowed": []}));
-    for (tier, total) in [("0", 1), ("1", 1), ("2", 7), ("3", 6), ("4", 0)] {
+    assert_fields(&all, json!({"total": 18, "shadowed": []}));
+    for (tier, total) in [("0", 1), ("1", 1), ("2", 10), ("3", 6), ("4", 0)] {
         assert_eq!(
             list(&bare, &["--tier", tier])["total"],
             total,
@@ -159,7 +159,7 @@ fn unreadable_skill_is_skipped_with_line_and_column() {
                 document["success"].clone(),
                 document["result"]["total"].clone()
             ),
-            (json!(true), json!(16))
+            (json!(true), json!(19))
         );
         let warning = document["warnings"][0].as_str().unwrap();
         assert!(
@@ -196,8 +196,8 @@ fn validate_exits_0_for_valid_6_for_invalid_3_for_none() {
     workspace.write("broken/other/SKILL.md", skill("Other", "x"));
     workspace.write("empty/x.md", "");
     for (line, exit, total) in [
-        ("", 0, 15),
-        ("--strict", 0, 15),
+        ("", 0, 18),
+        ("--strict", 0, 18),
         ("all", 0, 2),
         ("all/good", 0, 1),
         ("all/good/SKILL.md all/fine", 0, 2),
@@ -277,7 +277,7 @@ fn reference_validator_agrees_on_shipped_and_broken_skills() {
 fn exported_skills_hold_no_raw_token() {
     let workspace = TestWorkspace::new();
     let dry = workspace.ask("skills export --to 'out/a b' --dry-run");
-    assert_eq!(dry["result"]["files"].as_array().unwrap().len(), 15);
+    assert_eq!(dry["result"]["files"].as_array().unwrap().len(), 18);
     assert!(!workspace.path("out").exists());
     workspace.ok("skills export --to 'out/a b'");
     for name in names() {
@@ -295,7 +295,7 @@ fn exported_skills_hold_no_raw_token() {
     }
     assert_eq!(
         workspace.ask("skills validate 'out/a b'")["result"]["total"],
-        15
+        18
     );
     workspace.ok("skills export docs-write --to one");
     assert_eq!(fs::read_dir(workspace.path("one")).unwrap().count(), 1);
@@ -314,17 +314,17 @@ fn exported_skills_are_not_exported_again() {
     let first = export(&workspace, &[".claude/skills"]);
     assert_eq!(
         (written(&first, "files"), written(&first, "unchanged")),
-        (15, 0)
+        (18, 0)
     );
     let again = export(&workspace, &[".claude/skills"]);
     assert_eq!(
         (written(&again, "files"), written(&again, "unchanged")),
-        (0, 15)
+        (0, 18)
     );
     let told = workspace.cleo("skills export --to .claude/skills");
-    assert!(told.contains("15 skills unchanged"), "{told}");
+    assert!(told.contains("18 skills unchanged"), "{told}");
     let other = export(&workspace, &["out"]);
-    assert_eq!(written(&other, "files"), 15, "{other}");
+    assert_eq!(written(&other, "files"), 18, "{other}");
     let file = ".claude/skills/ct-validator/SKILL.md";
     let text = workspace.read(file);
     workspace.write(file, format!("{text}Mine.\n"));

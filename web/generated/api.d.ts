@@ -5727,6 +5727,8 @@ export interface components {
             /** @description Its purpose, and when to use it. */
             description: string;
             digest: string;
+            /** @description Words of which a task must have one before a keyword leads to it; without any, all tasks count. */
+            evidence: string[];
             keywords: string[];
             /** @description Name, such as `ct-research-agent`. */
             name: string;

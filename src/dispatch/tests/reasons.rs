@@ -70,7 +70,7 @@ fn those_who_lost_are_told_why() {
         ),
         (
             "four",
-            "the title holds the keyword `sand`; label decides before keyword",
+            "the title begins with `sand`; label decides before keyword",
         ),
         (
             "three",

@@ -10,14 +10,17 @@ fn each_keyword_leads_to_its_row() {
         ("research investigate explore discover", "ct-research-agent"),
         ("epic plan decompose architect", "ct-epic-architect"),
         ("implement build execute create", "ct-task-executor"),
-        ("test bats coverage integration", "ct-test-writer-bats"),
+        ("test coverage integration", "ct-test-writer"),
+        ("bats", "ct-test-writer-bats"),
+        ("debug diagnose troubleshoot", "ct-debugger"),
+        ("proofread", "ct-docs-review"),
         ("document doc readme guide documentation", "ct-documentor"),
         ("spec rfc protocol contract specification", "ct-spec-writer"),
         (
             "validate verify audit compliance consensus vote",
             "ct-validator",
         ),
-        ("lib/ bash shell function", "ct-library-implementer-bash"),
+        ("lib/ bash shell", "ct-library-implementer-bash"),
         (
             "release version publish deploy ship changelog commit",
             "ct-dev-workflow",
@@ -44,8 +47,8 @@ fn keywords_match_word_forms_but_not_parts_of_words() {
         ("Planned outage", "ct-epic-architect"),
         ("Planning the move", "ct-epic-architect"),
         ("Plans for spring", "ct-epic-architect"),
-        ("Tested on hardware", "ct-test-writer-bats"),
-        ("Testing on hardware", "ct-test-writer-bats"),
+        ("Tested on hardware", "ct-test-writer"),
+        ("Testing on hardware", "ct-test-writer"),
         ("Verifies checksums", "ct-validator"),
         ("Shipping to users", "ct-dev-workflow"),
         ("Committed by mistake", "ct-dev-workflow"),
@@ -132,4 +135,67 @@ fn word_of_several_rows_takes_first_row() {
     let made = Made::new(&[("two", &[]), ("one", &[])], rows);
     assert_eq!(made.winner(json!({"title": "alpha"})), "one");
     assert_eq!(made.winner(json!({"title": "beta alpha"})), "two");
+}
+
+#[test]
+fn shell_skills_need_word_of_shell() {
+    for (task, skill) in [
+        (json!({"title": "Test the parser"}), "ct-test-writer"),
+        (json!({"title": "Test sync.sh"}), "ct-test-writer-bats"),
+        (
+            json!({"title": "Test it", "files": ["tests/sync.bats"]}),
+            "ct-test-writer-bats",
+        ),
+        (
+            json!({"title": "Test it", "labels": ["shell"]}),
+            "ct-test-writer-bats",
+        ),
+        (
+            json!({"title": "Test it", "description": "It is bash."}),
+            "ct-test-writer-bats",
+        ),
+        (json!({"title": "Functions for dates"}), "ct-task-executor"),
+        (
+            json!({"title": "Functions for dates", "files": ["dates.sh"]}),
+            "ct-library-implementer-bash",
+        ),
+    ] {
+        assert_eq!(dispatch_shipped(task.clone()).chosen.skill, skill, "{task}");
+    }
+}
+
+#[test]
+fn weak_choice_is_told() {
+    let doubt = |task: Value| {
+        let subject = subject(task.clone());
+        dispatch_shipped(task).describe_doubt(&subject, &SHIPPED.skills)
+    };
+    for (task, said) in [
+        (
+            json!({"id": "T1", "title": "x and release"}),
+            Some("middle decided, `release`"),
+        ),
+        (
+            json!({"title": "Tidy", "description": "Then release."}),
+            Some("middle decided, `release`"),
+        ),
+        (
+            json!({"title": "x", "type": "testing"}),
+            Some("by its type testing, but nothing names bash"),
+        ),
+        (json!({"title": "sync.sh", "type": "testing"}), None),
+        (json!({"title": "Release it"}), None),
+        (json!({"title": "Add a release flag"}), None),
+        (json!({"title": "x"}), None),
+    ] {
+        let told = doubt(task.clone());
+        let fits = told
+            .as_deref()
+            .zip(said)
+            .is_some_and(|(told, said)| told.contains(said));
+        assert!(
+            fits || (told.is_none() && said.is_none()),
+            "{task}: {told:?}"
+        );
+    }
 }

@@ -149,6 +149,9 @@ pub(crate) fn dispatch_task(context: &mut Context, wanted: Dispatch) -> Result<D
         wanted.template.as_deref(),
         wanted.explain != Some(false),
     )?;
+    context
+        .notes
+        .warn(decision.describe_doubt(&subject, &catalogue.skills));
     context.notes.warn(catalogue.warnings);
     Ok(decision)
 }

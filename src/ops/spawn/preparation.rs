@@ -251,6 +251,7 @@ impl Preparation {
         decision: &Decision,
     ) -> Result<Vec<String>> {
         let mut warnings = self.catalogue.warnings.clone();
+        warnings.extend(decision.describe_doubt(&Subject::from(task), &self.catalogue.skills));
         let resolution = &prepared.token_resolution;
         if !resolution.fully_resolved {
             let names = resolution.unresolved_tokens.join(", ");
