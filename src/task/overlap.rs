@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::iter::successors;
+use std::rc::Rc;
 
 use foldhash::fast::RandomState;
 use memchr::memrchr;
@@ -13,7 +14,7 @@ use memchr::memrchr;
 pub(crate) struct Pattern {
     /// The place of its text in the list that it comes from.
     source: usize,
-    prefix: String,
+    prefix: Rc<str>,
 }
 
 pub(crate) fn patterns(texts: &[String]) -> Vec<Pattern> {
@@ -25,24 +26,23 @@ pub(crate) fn patterns(texts: &[String]) -> Vec<Pattern> {
     texts.map(read).collect()
 }
 
-fn literal_prefix(text: &str) -> String {
+fn literal_prefix(text: &str) -> Rc<str> {
     let is_special = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\');
     let literal = match text.bytes().position(is_special) {
         Some(at) => &text[..memrchr(b'/', &text.as_bytes()[..at]).unwrap_or(0)],
         None => text,
     };
-    let mut prefix = String::with_capacity(literal.len());
-    for name in literal.split('/') {
-        match name {
-            "" | "." => continue,
-            // It may lead anywhere.
-            ".." => return String::new(),
-            _ if !prefix.is_empty() => prefix.push('/'),
-            _ => {}
-        }
-        prefix += name;
+    let mut names = literal.as_bytes().split(|byte| *byte == b'/');
+    if names.all(|name| !matches!(name, b"" | b"." | b"..")) {
+        return literal.into();
     }
-    prefix
+    let names = literal.split('/').filter(|name| !matches!(*name, "" | "."));
+    let names: Vec<&str> = names.collect();
+    match names.contains(&"..") {
+        // It may lead anywhere.
+        true => "".into(),
+        false => names.join("/").into(),
+    }
 }
 
 /// Returns a path and the folders above it, up to the root, which is empty.
@@ -63,9 +63,9 @@ impl Pattern {
 #[derive(Default)]
 pub(crate) struct Occupied {
     /// Owner and prefix of each, in order.
-    taken: Vec<(u32, String)>,
+    taken: Vec<(u32, Rc<str>)>,
     /// The first pattern with each prefix.
-    first: HashMap<String, usize, RandomState>,
+    first: HashMap<Rc<str>, usize, RandomState>,
     /// The first pattern below each folder.
     first_below: HashMap<String, usize, RandomState>,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Taken {
     /// The places of the texts that mean it.
     pub(crate) texts: Vec<usize>,
     /// The prefix by which it is taken.
-    pub(crate) prefix: String,
+    pub(crate) prefix: Rc<str>,
 }
 
 impl Occupied {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
@@ -101,7 +102,7 @@ pub(crate) fn add_batch(context: &mut Context, plans: Vec<Plan>) -> Result<Added
 fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) -> Result<()> {
     let clock = context.surroundings.clock;
     let by = context.surroundings.actor.clone();
-    let keys = HashMap::new();
+    let keys = HashMap::default();
     context.write(|transaction| {
         let mut batch = Batch { plans, keys };
         batch.assign_ids(transaction, &clock, &by)?;
@@ -128,7 +129,7 @@ impl AddedMany {
 /// Tasks that are added together.
 struct Batch {
     plans: Vec<Plan>,
-    keys: HashMap<String, TaskId>,
+    keys: HashMap<String, TaskId, RandomState>,
 }
 
 /// A draft as a new task, or as the task that has its key.
@@ -184,7 +185,7 @@ impl Batch {
     }
 
     fn resolve_references(&mut self, tasks: &dyn Tasks) -> Result<()> {
-        let own: HashSet<TaskId> = self.new_ids().collect();
+        let own: HashSet<TaskId, RandomState> = self.new_ids().collect();
         let keys = &self.keys;
         let find = |reference: &Reference| -> Result<Option<TaskId>> {
             match reference {
@@ -218,7 +219,7 @@ impl Batch {
 
     /// Refuses circles through the new tasks. An older task can only wait for a new one that is a part of it.
     fn refuse_circles(&self, tasks: &dyn Tasks) -> Result<()> {
-        let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        let mut waits: HashMap<TaskId, Vec<TaskId>, RandomState> = HashMap::default();
         for plan in self.new_plans() {
             let task = &plan.task;
             waits.entry(task.id).or_default().extend(&task.depends);
@@ -226,7 +227,7 @@ impl Batch {
                 waits.entry(parent).or_default().push(task.id);
             }
         }
-        let own: HashSet<TaskId> = self.new_ids().collect();
+        let own: HashSet<TaskId, RandomState> = self.new_ids().collect();
         let next = |id| {
             let mut all = if own.contains(&id) {
                 Vec::new()
@@ -261,7 +262,7 @@ impl Batch {
 
     /// Refuses what is nested too deep.
     fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
-        let parents: HashMap<TaskId, Option<TaskId>> = self
+        let parents: HashMap<TaskId, Option<TaskId>, RandomState> = self
             .new_plans()
             .map(|plan| (plan.task.id, plan.task.parent))
             .collect();

@@ -14,10 +14,12 @@ use crate::task::{Priority, Status, TaskView};
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
 
-/// The tasks below `?1`, to any depth.
+/// The tasks below `?1`, to any depth. As each has one parent, none is found twice; only a circle that leads back to `?1`,
+/// in a damaged store, has to be cut.
 pub(super) const BELOW: &str = "WITH RECURSIVE scope (number) AS (
-     SELECT number FROM tasks WHERE parent = ?1
-     UNION SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number)";
+     SELECT number FROM tasks WHERE parent = ?1 AND number <> ?1
+     UNION ALL SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number
+     WHERE t.number <> ?1)";
 
 const NODE: &str = "n.number, n.parent, n.status, n.rank, n.is_epic, n.open_children, n.dangling";
 
@@ -79,16 +81,6 @@ pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);
     known.copied().map_or_else(|| word(row, column), Ok)
-}
-
-/// Reads a list of texts that are written without escapes, as most are; none for any other JSON.
-fn plain_texts(json: &str) -> Option<Vec<String>> {
-    let inner = json.strip_prefix("[\"")?.strip_suffix("\"]")?;
-    let plain = |text: &str| {
-        let odd = memchr::memchr2(b'"', b'\\', text.as_bytes());
-        odd.is_none().then(|| text.to_string())
-    };
-    inner.split("\",\"").map(plain).collect()
 }
 
 pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
@@ -189,10 +181,7 @@ impl Graph for SqliteTransaction<'_> {
             }
             let files = match row.get_ref(2)?.as_str()? {
                 "[]" => Vec::new(),
-                text => match plain_texts(text) {
-                    Some(files) => files,
-                    None => from_json(row, 2)?,
-                },
+                _ => from_json(row, 2)?,
             };
             let (title, estimate) = (row.get(1)?, row.get(3)?);
             let outline = Outline {
