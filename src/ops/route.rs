@@ -1,5 +1,6 @@
 //! From messages to agents.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::{Surroundings, agents};
 use crate::agent::draft::{self, Draft, suggest_id};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
-use crate::clock::Clock;
+use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result, is_control_character, quote};
 use crate::file::read_input;
 use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request};
@@ -42,6 +43,9 @@ pub(crate) struct Router {
     index: Index,
     options: Options,
     clock: Clock,
+    /// The last timestamp and its milliseconds: many messages of a stream are routed within one, and writing it takes as
+    /// long as a tenth of the rest.
+    last: RefCell<(i64, String)>,
     /// Warnings about invalid agent files.
     pub(crate) warnings: Vec<String>,
 }
@@ -69,6 +73,7 @@ impl Router {
             index,
             options,
             clock: surroundings.clock,
+            last: RefCell::default(),
             warnings,
         })
     }
@@ -80,11 +85,19 @@ impl Router {
             by: self.options.by,
             explain: self.options.explain,
         });
-        let delegation = decision.delegation(&query.text, self.clock.timestamp());
+        let delegation = decision.delegation(&query.text, self.timestamp());
         Routed {
             decision,
             delegation,
         }
+    }
+
+    fn timestamp(&self) -> String {
+        let (now, mut last) = (self.clock.now(), self.last.borrow_mut());
+        if last.0 != now.timestamp_millis() {
+            *last = (now.timestamp_millis(), timestamp(now));
+        }
+        last.1.clone()
     }
 }
 

@@ -28,9 +28,6 @@ pub(crate) const TAG_BOOST: u32 = 2;
 /// Shortest word that counts, in characters.
 pub(crate) const TERM_MIN: usize = 3;
 
-/// Up to so many words are compared with each other, which takes less time than hashing them.
-const SHORT: usize = 32;
-
 /// When a word of a message counts for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Match {
@@ -76,17 +73,8 @@ impl Message {
     pub(crate) fn parse(text: &str) -> Message {
         let words = Words::parse(text);
         let all = words.iter().enumerate();
-        let is_short = all.len() <= SHORT;
-        let (mut few, mut many) = (Vec::new(), HashSet::<_, RandomState>::default());
-        let mut is_new = |word| match is_short {
-            true => {
-                let is_new = !few.contains(&word);
-                few.push(word);
-                is_new
-            }
-            false => many.insert(word),
-        };
-        let terms = all.filter(|(_, word)| is_long_enough(word) && is_new(*word));
+        let mut seen = HashSet::with_capacity_and_hasher(all.len(), RandomState::default());
+        let terms = all.filter(|(_, word)| is_long_enough(word) && seen.insert(*word));
         let terms = terms.map(|(at, _)| at).collect();
         Message { words, terms }
     }
