@@ -140,7 +140,7 @@ fn next(folder: &str, is_on_path: bool) -> Vec<[String; 2]> {
     let commands = [
         ("cargo install --path .", "puts cleo on the PATH"),
         (&enter, "the workspace"),
-        ("cleo list --tree", "the tasks"),
+        ("cleo list --tree --all", "the tasks"),
         ("cleo why T6", "why this skill and this prompt"),
         (
             "cleo runs list",

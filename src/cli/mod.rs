@@ -85,8 +85,10 @@ commands! {
         setup::render_init,
     );
     /// Add a task, or many tasks from a file
+    #[command(aliases = ["create", "new"])]
     Add(Box<tasks::AddArguments>) => face.run("add", *it, tasks::add);
     /// Change the fields of a task
+    #[command(alias = "edit")]
     Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
         screen.say(Tone::Good, "Updated ");
         show::task_line(screen, &updated.task);
@@ -94,7 +96,8 @@ commands! {
     /// Show a task with its dependencies, children, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(One) => face.inside("show", |context| work::show(context, it), show::render);
-    /// List tasks
+    /// List open tasks, or those that a filter finds
+    #[command(alias = "ls")]
     List(tasks::ListArguments) => tasks::list(face, it);
     /// Search tasks by words in title and description, or by imported id
     Find(tasks::FindArguments) => face.run("find", it, tasks::find);
@@ -107,6 +110,7 @@ commands! {
     /// Start a task: claim it and set it active
     Start(Start) => face.call(&api::START, it, show::render_move("Started"));
     /// Mark a task done; the work of a spawned task must verify first
+    #[command(aliases = ["done", "close"])]
     Complete(proof::Complete) => face.call(&api::COMPLETE, it, show::render_move("Completed"));
     /// Reopen a done or cancelled task
     #[command(after_help = "Examples:\n  cleo reopen T3")]
@@ -114,6 +118,7 @@ commands! {
     /// Cancel a task
     Cancel(Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
     /// Delete a task; its id is never used again
+    #[command(alias = "rm")]
     Delete(Delete) => face.call(&api::DELETE, it, show::render_delete);
     /// Archive closed tasks: hide them from lists, but keep them in counts
     Archive(Selection) => face.call(
@@ -132,6 +137,15 @@ commands! {
     /// Show which task to work on next, and why
     #[command(after_help = orchestrator::graph::NEXT)]
     Next(crate::ops::tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
+    /// List the tasks that an agent can start now, most urgent first
+    #[command(after_help = orchestrator::graph::READY)]
+    Ready(crate::ops::tasks::Extract) => {
+        face.call_as("ready", &api::READY, it, orchestrator::graph::render_ready)
+    };
+    /// Show progress, work in progress and recent changes
+    Status(crate::ops::tasks::Below) => {
+        face.call_as("status", &api::STATUS, it, orchestrator::render_overview)
+    };
     /// Show the history of changes, newest first, one entry per command
     Log(log::Arguments) => face.run("log", it, log::run);
     /// Undo a change of tasks; an undo can be undone too

@@ -15,11 +15,11 @@ use crate::config::LIST_LIMIT;
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use crate::id::TaskId;
-use crate::ops::tasks::{self, Added, TreeRow};
+use crate::ops::tasks::{self, Added, Listed, ListedTask, TreeRow};
 use crate::ops::trust::{Item, warn_of};
 use crate::ops::{Context, api};
-use crate::store::{Archived, Filter, Page};
-use crate::task::Task;
+use crate::store::{Archived, Filter};
+use crate::task::Status;
 use crate::task::fields::Draft;
 
 #[derive(Args)]
@@ -96,8 +96,11 @@ fn show_added(screen: &mut Screen, added: &Added) {
 
 #[derive(Args)]
 #[command(after_help = "\
+Without --status, closed tasks are left out.
+
 Examples:
-  cleo list --status pending,active
+  cleo list
+  cleo list --status done --limit 100
   cleo list --label research --priority high
   cleo list --parent T1 --tree
   cleo list --json | jq -r '.result.tasks[] | [.id, .title] | @tsv'")]
@@ -120,7 +123,7 @@ pub(super) struct ArchiveOptions {
     #[arg(long)]
     archived: bool,
 
-    /// Include archived tasks
+    /// Include closed and archived tasks
     #[arg(long, conflicts_with = "archived")]
     all: bool,
 }
@@ -145,6 +148,15 @@ pub(super) struct Tree {
 pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
     let mut list = arguments.list;
     list.archived = arguments.archive.archive_filter();
+    let is_open_only = list.statuses.is_empty() && list.archived == Archived::Hidden;
+    if is_open_only {
+        let open = Status::ALL.iter().filter(|status| !status.is_closed());
+        list.statuses = open.copied().collect();
+    }
+    let none = match is_open_only {
+        true => "no open tasks; see closed ones with --all",
+        false => "no tasks",
+    };
     if arguments.tree {
         let root = list.parent.take();
         let work = |context: &mut Context| {
@@ -156,7 +168,7 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
         };
         return face.inside("list", work, |screen, result| {
             if result.tasks.is_empty() {
-                screen.line(Tone::Dim, "no tasks");
+                screen.line(Tone::Dim, none);
             }
             let depths = result.tasks.iter().map(|row| row.depth);
             for (row, branch) in result.tasks.iter().zip(tree_prefixes(depths)) {
@@ -168,25 +180,53 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
     let usual = face.settings.number(LIST_LIMIT);
     let usual = usual.and_then(|limit| u32::try_from(limit).ok());
     list.limit = list.limit.or(usual);
-    face.call(&api::LIST, list, table)
+    let next = u64::from(list.offset) + u64::from(list.limit.unwrap_or_default());
+    face.call(&api::LIST, list, |screen, listed| {
+        table(screen, listed, none);
+        if next < listed.total && !listed.tasks.is_empty() {
+            screen.line(Tone::Dim, format!("see more with --offset {next}"));
+        }
+    })
 }
 
-fn table(screen: &mut Screen, listed: &Page) {
+fn table(screen: &mut Screen, listed: &Listed, none: &str) {
+    let mut tasks = listed.tasks.iter();
+    let has_agents = tasks.any(|one| one.task.assigned_agent.is_some());
+    let mut tasks = listed.tasks.iter();
+    let has_holders = tasks.any(|one| one.availability.holder.is_some());
     if listed.total == 0 || !listed.tasks.is_empty() {
-        let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
-        screen.list("no tasks", &head, listed.tasks.iter().map(row));
+        let mut head = vec!["ID", "STATUS", "PRIORITY", "TYPE"];
+        head.extend(has_agents.then_some("AGENT"));
+        head.extend(has_holders.then_some("HOLDER"));
+        head.push("TITLE");
+        let rows = listed.tasks.iter();
+        screen.list(
+            none,
+            &head,
+            rows.map(|one| row(one, has_agents, has_holders)),
+        );
     }
     screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }
 
-fn row(task: &Task) -> Vec<Cell> {
-    vec![
+fn row(one: &ListedTask, has_agents: bool, has_holders: bool) -> Vec<Cell> {
+    let (task, availability) = (&one.task, &one.availability);
+    let shown = match (task.status, availability.ready) {
+        (Status::Pending, true) => status("ready"),
+        (Status::Pending, false) if !task.kind.is_epic() => status("waiting"),
+        (other, _) => status(other),
+    };
+    let mut cells = vec![
         strong(task.id),
-        status(task.status),
+        shown,
         status(task.priority),
         dim(&task.kind),
-        plain(&task.title),
-    ]
+    ];
+    let name = |name: &Option<String>| plain(name.as_deref().unwrap_or("-"));
+    cells.extend(has_agents.then(|| name(&task.assigned_agent)));
+    cells.extend(has_holders.then(|| name(&availability.holder)));
+    cells.push(plain(&task.title));
+    cells
 }
 
 #[derive(Args)]
@@ -220,5 +260,6 @@ pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<Exit
     } else {
         tasks::find(&mut context, &words, archived, arguments.limit)?
     };
-    face.reply(&listed, &[], |screen| table(screen, &listed))
+    let listed = tasks::add_availability(&mut context, listed)?;
+    face.reply(&listed, &[], |screen| table(screen, &listed, "no tasks"))
 }

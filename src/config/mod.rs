@@ -127,7 +127,7 @@ mod tests {
     fn first_layer_counts() {
         let key = Key::require("list.limit").unwrap();
         let mut settings = Settings::default();
-        assert_eq!(settings.find(key), None);
+        assert_eq!(settings.number("list.limit"), Some(50));
         settings.add(key, Value::Number(1), Origin::Variable("CLEO_LIST_LIMIT"));
         settings.add(key, Value::Number(2), Origin::Default);
         assert_eq!(settings.number("list.limit"), Some(1));

@@ -34,8 +34,8 @@ settings! {
         "Names of more variables for commands of gates and criteria, besides those of agents, such as DATABASE_URL,TEST_*. Not from a project's file.";
     HOOKS_BLOCKS = "hooks.blocks", "CLEO_HOOKS_BLOCKS", Kind::Number(0, 100), Some("3"),
         "Number of times that `cleo hook` keeps an agent from stopping for one task; 0 for never.";
-    LIST_LIMIT = "list.limit", "CLEO_LIST_LIMIT", Kind::Number(1, 1_000_000), None,
-        "Maximum number of tasks that `cleo list` shows; by default all.";
+    LIST_LIMIT = "list.limit", "CLEO_LIST_LIMIT", Kind::Number(1, 1_000_000), Some("50"),
+        "Maximum number of tasks that `cleo list` shows.";
     SKILLS_DIRS = "skills.dirs", "CLEO_SKILLS_DIRS", Kind::Folders, None,
         "Folders of skills, after those of --skills-dir and before all others.";
     ORCHESTRATOR_CONTEXT_TOKENS = "orchestrator.contextTokens", "CLEO_ORCHESTRATOR_CONTEXT_TOKENS", Kind::Number(100, 10_000_000), Some("10000"),

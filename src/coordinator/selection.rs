@@ -45,7 +45,7 @@ pub(super) fn select_tasks(context: &mut Context, request: &RunRequest) -> Resul
             return Err(explain_nothing_ready(context)?);
         }
         let message = "there is nothing to run: everything that was asked for is done or cancelled";
-        return Err(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"));
+        return Err(Error::new(Code::NothingReady, message).fix("cleo ready"));
     }
     if nodes.len() > TASKS_MAX {
         let n = nodes.len();

@@ -18,7 +18,7 @@ use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
 use crate::store::records::{ConversationFilter, RunFilter};
-use crate::store::{Filter, OperationFilter, Page};
+use crate::store::{Filter, OperationFilter};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
 
@@ -47,7 +47,7 @@ macro_rules! operations {
 operations! {
     LIST, "list", Read, "GET /api/work/tasks",
     "Lists tasks by id",
-    (Filter) -> Page, tasks::list_or_find, limit(50, 500);
+    (Filter) -> tasks::Listed, tasks::list_or_find, limit(50, 500);
 
     ADD, "add", Write, "POST /api/work/tasks",
     "Adds a task; one whose key is known adds nothing",

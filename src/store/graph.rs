@@ -1,6 +1,6 @@
 //! Queries about many tasks: the graph, lists and counts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -34,8 +34,21 @@ pub(crate) trait Graph {
     /// cancelled task or an epic without open children.
     fn list_hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
+    /// Reads who can have tasks, or has them; `ids` are sorted.
+    fn availability(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Availability>>;
+
     /// Reads what is shown of tasks; `ids` are sorted.
     fn outlines(&self, ids: &[TaskId]) -> Result<Outlines>;
+}
+
+/// Whether a task can start, and its holder.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Availability {
+    /// Whether it can start now: it is pending, and waits for nothing.
+    pub(crate) ready: bool,
+    /// The name under which it is claimed.
+    pub(crate) holder: Option<String>,
 }
 
 /// A task that can start now.
@@ -86,8 +99,7 @@ impl FromIterator<(TaskId, Outline)> for Outlines {
 }
 
 /// Tasks and how many there are in all.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Page {
     pub(crate) tasks: Vec<Task>,
     /// How many fit, without limit and offset.

@@ -24,7 +24,7 @@ use crate::task::graph::{Missing, Node};
 pub(crate) use crate::task::{Archived, Filter};
 use crate::task::{Status, Task};
 pub(crate) use graph::{
-    Counts, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, TaskTally,
+    Availability, Counts, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, TaskTally,
 };
 pub(crate) use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 

@@ -183,8 +183,9 @@ fn front_matter_keeps_its_form() {
             "{name}"
         );
         let (_, metadata) = front_matter.split_once("metadata:\n").unwrap();
-        let line =
-            pattern(r#"^  cleo-(version|tier|tags|types|keywords|evidence|chains|result): "[^" ]+"$"#);
+        let line = pattern(
+            r#"^  cleo-(version|tier|tags|types|keywords|evidence|chains|result): "[^" ]+"$"#,
+        );
         assert!(
             metadata.lines().all(|text| line.is_match(text)),
             "{name}: {metadata}"

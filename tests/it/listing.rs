@@ -22,6 +22,26 @@ fn tasks_are_listed_as_table() {
 }
 
 #[test]
+fn everyday_words_are_commands() {
+    let workspace = TestWorkspace::new();
+    for (line, command) in [
+        ("create One", "add"),
+        ("new Two", "add"),
+        ("edit T1 --title Three", "update"),
+        ("ls", "list"),
+        ("ready", "ready"),
+        ("status", "status"),
+        ("done T1", "complete"),
+        ("close T2", "complete"),
+        ("rm T2", "delete"),
+    ] {
+        let reply = workspace.ask(line);
+        assert_eq!(reply["command"], command, "{line}");
+        assert_eq!(reply["success"], true, "{line}");
+    }
+}
+
+#[test]
 fn one_task_is_told_as_one() {
     let workspace = TestWorkspace::new();
     workspace.ok("add Alone");
@@ -48,24 +68,26 @@ fn each_filter_lets_through_what_it_names() {
     workspace.ok("complete T2");
     workspace.ok("start T3");
     for (line, ids) in [
-        ("list", "T1 T2 T3 T4 T5"),
+        ("list", "T1 T3 T4 T5"),
+        ("list --all", "T1 T2 T3 T4 T5"),
         ("list --status pending", "T1 T4 T5"),
         ("list --status done,active", "T2 T3"),
         ("list --status completed --status doing", "T2 T3"),
-        ("list --label auth", "T2 T3"),
-        ("list --label auth,research", "T2"),
-        ("list --label AUTH", "T2 T3"),
+        ("list --label auth", "T3"),
+        ("list --label auth,research --all", "T2"),
+        ("list --label AUTH --all", "T2 T3"),
         ("list --label nothing", ""),
         ("list --type epic", "T1"),
         ("list --type testing,documentation", "T4 T5"),
-        ("list --parent T1", "T2 T3 T4 T5"),
+        ("list --parent T1", "T3 T4 T5"),
         ("list --parent T2", ""),
         ("list --priority critical,high", "T3 T4"),
         ("list --priority low", "T5"),
-        ("list --phase discovery", "T2"),
+        ("list --phase discovery --all", "T2"),
         ("list --agent coder", "T3"),
         ("list --status pending --priority critical", "T4"),
-        ("list --tree", "T1 T2 T3 T4 T5"),
+        ("list --tree", "T1 T3 T4 T5"),
+        ("list --tree --all", "T1 T2 T3 T4 T5"),
         ("list --tree --parent T1 --status pending", "T1 T4 T5"),
     ] {
         let total = ids.split_whitespace().count() as u64;

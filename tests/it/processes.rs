@@ -12,7 +12,7 @@ use crate::world::TestWorkspace;
 /// Returns the ids and titles of all tasks.
 fn tasks(workspace: &TestWorkspace) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_string();
-    let listed = workspace.ask("list");
+    let listed = workspace.ask("list --all --limit 100000");
     let tasks = listed["result"]["tasks"].as_array().unwrap().iter();
     tasks
         .map(|task| (text(&task["id"]), text(&task["title"])))

@@ -34,7 +34,7 @@ fn task<'a>(result: &'a Value, id: &str) -> &'a Value {
 
 /// Returns the status of each task in the workspace.
 fn statuses(workspace: &TestWorkspace) -> String {
-    let listed = workspace.ask("list");
+    let listed = workspace.ask("list --all");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     let one = |task: &Value| {
         let (id, status) = (

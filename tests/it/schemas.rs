@@ -28,6 +28,8 @@ const LINES: &[(&str, &str)] = &[
     ("find token", ""),
     ("deps T3", ""),
     ("orchestrator ready", ""),
+    ("ready", ""),
+    ("status", ""),
     ("orchestrator next", ""),
     ("orchestrator waves --epic T1", ""),
     ("orchestrator waves", ""),

@@ -3822,7 +3822,16 @@ export interface components {
          * @enum {string}
          */
         ListField: "description" | "labels" | "phase" | "size" | "acceptance" | "files" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "parent" | "depends" | "key" | "requiredGates";
+        /** @description Tasks and how many there are in all. */
         Listed: {
+            tasks: components["schemas"]["ListedTask"][];
+            /**
+             * Format: uint64
+             * @description How many fit, without limit and offset.
+             */
+            total: number;
+        };
+        Listed2: {
             /** @description Skills that another of the same name takes precedence over. */
             shadowed: components["schemas"]["Shadowed"][];
             /** @description The skills in use, in catalogue order. */
@@ -3831,7 +3840,7 @@ export interface components {
             total: number;
         };
         /** @description Entries and how many there are in all. */
-        Listed2: {
+        Listed3: {
             /** @description The entries, newest last. */
             entries: components["schemas"]["Entry3"][];
             /**
@@ -3840,18 +3849,18 @@ export interface components {
              */
             total: number;
         };
-        Listed3: {
+        Listed4: {
             settings: components["schemas"]["Shown3"][];
             /** Format: uint */
             total: number;
         };
-        Listed4: {
+        Listed5: {
             /** @description The agents in list order, which decides ties between them. */
             agents: components["schemas"]["Shown4"][];
             /** Format: uint */
             total: number;
         };
-        Listed5: {
+        Listed6: {
             /** @description The conversations, the last used one first. */
             conversations: components["schemas"]["InList"][];
             /**
@@ -3860,13 +3869,71 @@ export interface components {
              */
             total: number;
         };
-        Listed6: {
+        Listed7: {
             tasks: components["schemas"]["AgentTask"][];
             /**
              * Format: uint64
              * @description How many there are without the limit.
              */
             total: number;
+        };
+        /** @description A task in a list. */
+        ListedTask: {
+            acceptance: string[];
+            /** @description Archived: out of lists and of the graph's open work, and still counted by its status. */
+            archivedAt?: string | null;
+            assignedAgent: string | null;
+            cancelledAt: string | null;
+            completedAt: string | null;
+            /** @description Created, RFC 3339 in UTC, like all times of a task. */
+            createdAt: string;
+            deliverables: string[];
+            /** @description Tasks that must be done first, in the order given. */
+            depends: string[];
+            /** @description Full text; may be empty. */
+            description: string;
+            /** @description When it is due, RFC 3339 in UTC. */
+            due: string | null;
+            /**
+             * Format: double
+             * @description Estimated hours.
+             */
+            estimate: number | null;
+            /** @description Fields of other tools that cleo has no field for. */
+            extra: {
+                [key: string]: unknown;
+            };
+            feature: string | null;
+            /** @description Files that the work touches (paths or globs below the workspace root). */
+            files: string[];
+            /** @description The name under which it is claimed. */
+            holder: string | null;
+            /** @description Id, never reused. */
+            id: string;
+            /** @description Key by which `add` recognizes a task that it has added before. */
+            key: string | null;
+            /** @description Free labels, in the order given. */
+            labels: string[];
+            /** @description Notes in order; only ever added to. */
+            notes: components["schemas"]["Note"][];
+            parent: string | null;
+            /** @description Slug of the phase that it belongs to. */
+            phase: string | null;
+            priority: components["schemas"]["Priority"];
+            /** @description Whether it can start now: it is pending, and waits for nothing. */
+            ready: boolean;
+            /** @description Scope of the work; never time. */
+            size: components["schemas"]["Size"] | null;
+            /** @description First started. */
+            startedAt: string | null;
+            status: components["schemas"]["Status"];
+            /** @description Title: one line that begins with a verb. */
+            title: string;
+            /** @description The kind of work; an open set. */
+            type: components["schemas"]["TaskType"];
+            /** @description The same in every copy of the workspace: a ULID. */
+            uid: string;
+            updatedAt: string;
         };
         /** @description A line with its number. */
         LogLine: {
@@ -4311,15 +4378,6 @@ export interface components {
             total: number;
             /** @description Pending tasks that cannot start, with the reason. */
             waiting?: components["schemas"]["Few10"];
-        };
-        /** @description Tasks and how many there are in all. */
-        Page: {
-            tasks: components["schemas"]["Task"][];
-            /**
-             * Format: uint64
-             * @description How many fit, without limit and offset.
-             */
-            total: number;
         };
         Pair: {
             /** @description The agent that acts */
@@ -6881,7 +6939,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7061,7 +7119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7101,7 +7159,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed6"];
                 };
             };
         };
@@ -7221,7 +7279,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7690,7 +7748,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7750,7 +7808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed6"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed7"];
                 };
             };
         };
@@ -8439,7 +8497,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

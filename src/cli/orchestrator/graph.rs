@@ -1,4 +1,4 @@
-//! `cleo orchestrator ready`, `next` (also `cleo next`), `waves` and `analyze`
+//! `cleo ready` and `next` (also below `orchestrator`), `cleo orchestrator waves` and `analyze`
 
 use super::{deps::render_tasks, render_conflicts};
 use crate::cli::screen::{Screen, Tone, count};
@@ -6,15 +6,15 @@ use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
 use crate::store::ReadyTask;
 
-/// Examples of `cleo orchestrator ready`.
-pub(super) const READY: &str = "\
+/// Examples of `cleo ready`.
+pub(in crate::cli) const READY: &str = "\
 Examples:
-  cleo orchestrator ready
-  cleo orchestrator ready --epic T1 --limit 100
+  cleo ready
+  cleo ready --epic T1 --limit 100
 
 Tasks are sorted by priority, then by the longest chain of tasks that depend on them, then by id.";
 
-pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
+pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
     if ready.total == 0 {
         screen.line(Tone::Dim, "nothing is ready");
         return;

@@ -49,12 +49,8 @@ pub(super) enum Command {
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
-        Command::Start(part) => face.call(&api::BEGIN, part, |screen, start| {
-            screen.verbatim(&write_text(start));
-        }),
-        Command::Status(part) => face.call(&api::STATUS, part, |screen, status| {
-            screen.verbatim(&write_text(status));
-        }),
+        Command::Start(part) => face.call(&api::BEGIN, part, render_overview),
+        Command::Status(part) => face.call(&api::STATUS, part, render_overview),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
         Command::Ready(part) => face.call(&api::READY, part, graph::render_ready),
@@ -65,6 +61,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Analyze(part) => face.call(&api::ANALYZE, part, graph::render_analysis),
         Command::Validate(part) => face.call(&api::VALIDATE, part, render_compliance),
     }
+}
+
+pub(super) fn render_overview(screen: &mut Screen, overview: &Overview) {
+    screen.verbatim(&write_text(overview));
 }
 
 fn render_conflicts(screen: &mut Screen, conflicts: &[Conflict]) {

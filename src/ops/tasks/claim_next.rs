@@ -178,7 +178,7 @@ pub(crate) fn explain_nothing_ready(
         (None, 0) if is_empty => {
             error("there are no tasks".to_string()).or("see how to add one", "cleo add --help")
         }
-        (_, 0) => error("everything is done or cancelled".to_string()).fix("cleo list"),
+        (_, 0) => error("everything is done or cancelled".to_string()).fix("cleo list --all"),
         (_, open) => error(format!(
             "{open} open, and what they wait for is not in progress"
         ))

@@ -34,7 +34,8 @@ pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen,
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
 pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
-    Dependencies, HeldClaim, Links, TreeRow, deps, find, find_regex, list, list_or_find, tree,
+    Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps, find,
+    find_regex, list, list_or_find, tree,
 };
 pub(crate) use request::{Below, Extract, One};
 pub(super) use waits::{is_split, not_ready, open_parts, waiting_for};

@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::agents::find_assigned;
 use crate::ops::{Context, require};
-use crate::store::{Archived, Filter, Page, Transaction, missing};
+use crate::store::{Archived, Availability, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{Task, TaskView};
 
@@ -91,15 +91,54 @@ pub(crate) struct TreeRow {
     pub(crate) task: Task,
 }
 
+/// Tasks and how many there are in all.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    pub(crate) tasks: Vec<ListedTask>,
+    /// How many fit, without limit and offset.
+    pub(crate) total: u64,
+}
+
+/// A task in a list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct ListedTask {
+    #[serde(flatten)]
+    pub(crate) task: Task,
+    #[serde(flatten)]
+    pub(crate) availability: Availability,
+}
+
+/// Adds who can have the tasks of a page, or has them.
+pub(crate) fn add_availability(context: &mut Context, page: Page) -> Result<Listed> {
+    let mut ids: Vec<TaskId> = page.tasks.iter().map(|task| task.id).collect();
+    ids.sort_unstable();
+    let mut known = context.read(|tasks| tasks.availability(&ids))?;
+    let found = page.tasks.into_iter().map(|task| ListedTask {
+        availability: known.remove(&task.id).unwrap_or_default(),
+        task,
+    });
+    Ok(Listed {
+        tasks: found.collect(),
+        total: page.total,
+    })
+}
+
 /// Lists tasks; those with certain words where a request has some.
-pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result<Page> {
+pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result<Listed> {
     let words = request.q.take().filter(|words| !words.trim().is_empty());
-    if let Some(words) = words {
-        let limit = request.limit.unwrap_or(u32::MAX);
-        return find(context, &words, request.archived, limit);
-    }
-    request.agent = find_assigned(context, request.agent)?;
-    list(context, &request)
+    let page = match words {
+        Some(words) => {
+            let limit = request.limit.unwrap_or(u32::MAX);
+            find(context, &words, request.archived, limit)?
+        }
+        None => {
+            request.agent = find_assigned(context, request.agent)?;
+            list(context, &request)?
+        }
+    };
+    add_availability(context, page)
 }
 
 /// Warns of problems that keep tasks from ever starting.

@@ -1,5 +1,7 @@
 //! SQL of the graph: nodes, and what is ready.
 
+use std::collections::HashMap;
+
 use rusqlite::Row;
 
 use super::columns::{from_json, read_id, word};
@@ -7,7 +9,7 @@ use super::kept::{Kept, SELECT};
 use super::{SqliteTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
+use crate::store::{Availability, Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::{Missing, Node, by_id};
 use crate::task::{Priority, Status, TaskView};
 
@@ -169,6 +171,17 @@ impl Graph for SqliteTransaction<'_> {
             ),
         };
         self.all(&sql, (root.map(|id| id.0), limit), read_id)
+    }
+
+    fn availability(&self, ids: &[TaskId]) -> Result<HashMap<TaskId, Availability>> {
+        self.write_nodes()?;
+        let sql = "SELECT n.number, n.is_ready, c.holder FROM nodes n
+                   LEFT JOIN claims c ON c.task = n.number WHERE n.number BETWEEN ?1 AND ?2";
+        let found = self.query_ids(sql, ids, |row| {
+            let (ready, holder) = (row.get(1)?, row.get(2)?);
+            Ok((read_id(row)?, Availability { ready, holder }))
+        })?;
+        Ok(found.into_iter().collect())
     }
 
     fn outlines(&self, ids: &[TaskId]) -> Result<Outlines> {
