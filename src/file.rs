@@ -129,6 +129,19 @@ pub(crate) fn read_stdin(max: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Writes a text that begins with `mark`, as [`write_whole`] does, over an earlier one (`kind`) but no other file.
+pub(crate) fn write_over_own(path: &Path, mark: &str, kind: &str, text: &str) -> Result<()> {
+    if path.is_file() {
+        let start = read_start(path, mark.len() as u64)?;
+        if !start.is_empty() && start != mark.as_bytes() {
+            let path = path.display();
+            let message = format!("{path} exists and is not {kind}; it was not changed");
+            return Err(Error::new(Code::Exists, message));
+        }
+    }
+    write_whole(path, text)
+}
+
 /// Writes a file atomically, through a temporary file. A link stays, and its target is written. Pipes and
 /// devices are refused, because the file would replace them, and so are dangling links.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {

@@ -207,7 +207,7 @@ codes! {
         "Let the agent append the entry with `cleo manifest append`.";
     OutputMissing = "E_OUTPUT_MISSING", 63, "The output file is missing, empty, outdated or incomplete.",
         "Let the agent write the file, then check again with `cleo verify output TASK`.";
-    Exists = "E_EXISTS", 101, "The id already exists; nothing was changed.",
+    Exists = "E_EXISTS", 101, "The id or the file already exists; nothing was changed.",
         "Use another id, or use the existing item.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent did not answer, and no other agent could.",
         "See the failure with `cleo runs show RUN`, and the settings of the agent with `cleo agents show AGENT`.";

@@ -38,7 +38,7 @@ fn counts(report: &Value) -> [u64; 4] {
 
 /// Finds the task with a title.
 fn find_title(workspace: &TestWorkspace, title: &str) -> Value {
-    let listed = workspace.ask("list");
+    let listed = workspace.ask("list --all --limit 1000");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     tasks
         .iter()
@@ -187,7 +187,7 @@ fn copy_of_other_tasks_with_same_ids_is_added_once() {
     assert_eq!(first["result"]["added"], 17);
     let again = to.ask("import tasks.jsonl");
     assert_fields(&again["result"], json!({"added": 0, "unchanged": 17}));
-    assert_eq!(to.ask("list")["result"]["total"], 37);
+    assert_eq!(to.ask("list --all")["result"]["total"], 37);
 }
 
 #[test]
@@ -408,7 +408,9 @@ fn export_envelope_can_be_imported() {
 
 #[test]
 fn what_cleo_keeps_and_devices_are_never_written_over() {
-    let workspace = TestWorkspace::with_plan().with(".cleo/config.yaml", "agent: me\n");
+    let workspace = TestWorkspace::with_plan()
+        .with(".cleo/config.yaml", "agent: me\n")
+        .with("notes.txt", "mine\n");
     workspace.shell("mkfifo pipe");
     for (file, code) in [
         (".cleo/cleo.db", "E_INPUT_INVALID"),
@@ -416,6 +418,7 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
         (".cleo/config.yaml", "E_INPUT_INVALID"),
         ("claudedocs/agent-outputs/MANIFEST.jsonl", "E_INPUT_INVALID"),
         ("pipe", "E_FILE_UNWRITABLE"),
+        ("notes.txt", "E_EXISTS"),
     ] {
         let before = workspace.state();
         let refused = workspace.json(&["export", "--output", file]);
@@ -423,6 +426,7 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
         assert_eq!(workspace.state(), before, "{file}");
     }
     assert_eq!(workspace.read(".cleo/config.yaml"), "agent: me\n");
+    assert_eq!(workspace.read("notes.txt"), "mine\n");
 }
 
 #[test]

@@ -91,13 +91,16 @@ impl Fields {
 }
 
 /// Returns the object or list in a result that most of the paths lead into, the longest of several; where none
-/// does, an empty list. Also returns how many paths do.
+/// does, the longest list of rows, in which a field that may be there is null. Also returns how many paths do.
 fn find_part<'a>(result: &'a Value, paths: &[Vec<String>]) -> Option<(usize, &'a String)> {
     let ranked = result.as_object()?.iter().filter_map(|(name, part)| {
         let items = part.get(SHOWN).unwrap_or(part);
         let found = paths.iter().filter(|path| has_path(items, path)).count();
-        let length = items.as_array().map(Vec::len);
-        (found > 0 || length == Some(0)).then_some((found, length, name))
+        let rows = items
+            .as_array()
+            .filter(|rows| rows.iter().all(Value::is_object));
+        let length = rows.map(Vec::len);
+        (found > 0 || length.is_some()).then_some((found, length, name))
     });
     ranked.max().map(|(found, _, name)| (found, name))
 }
@@ -231,6 +234,8 @@ mod tests {
         let ids =
             json!({"tasks": [{"id": "T1", "title": "x"}, {"id": "T2", "title": null}], "total": 7});
         assert_eq!(pick(&["id", "title"], &list), ids);
+        let none = json!({"tasks": [{"extra": null}, {"extra": null}], "total": 7});
+        assert_eq!(pick(&["extra"], &list), none);
     }
 
     #[test]

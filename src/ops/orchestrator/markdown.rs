@@ -5,7 +5,7 @@ use std::path::Path;
 use handlebars::{Handlebars, handlebars_helper, no_escape};
 
 use super::overview::Overview;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Result};
 use crate::file;
 use crate::ops::Context;
 
@@ -22,18 +22,11 @@ handlebars_helper!(join: |words: Vec<String>| words.join(", "));
 /// Writes a brief into a file that is new or a brief.
 pub(crate) fn write_brief(context: &Context, path: &Path, brief: &Overview) -> Result<()> {
     let path = context.surroundings.directory.join(path);
-    if path.symlink_metadata().is_ok() {
-        let start = file::read_start(&path, MARK.len() as u64)?;
-        if start != MARK.as_bytes() {
-            let message = format!(
-                "{} exists and is not a brief; it was not changed",
-                path.display()
-            );
-            let other = "cleo orchestrator brief --format text";
-            return Err(Error::new(Code::Exists, message).fix(other));
-        }
-    }
-    file::write_whole(&path, &write_text(brief))
+    let written = file::write_over_own(&path, MARK, "a brief", &write_text(brief));
+    written.map_err(|error| match error.code {
+        Code::Exists => error.fix("cleo orchestrator brief --format text"),
+        _ => error,
+    })
 }
 
 /// Writes an overview: each list that it has is a section.

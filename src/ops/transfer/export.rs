@@ -58,7 +58,7 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
         Ok((text, total, left_out))
     })?;
     if let Some(file) = &file {
-        crate::file::write_whole(file, &text)?;
+        crate::file::write_over_own(file, cleo::HEADER, "an export of tasks", &text)?;
     }
     context.notes.failure = missing(left_out);
     Ok(Exported {
