@@ -127,7 +127,11 @@ impl Screen {
     }
 
     pub(super) fn line(&mut self, tone: Tone, text: impl Display) -> &mut Screen {
-        self.say(tone, text);
+        // Text of others may hold line breaks too: an indented line looks like none of cleo's own.
+        for (at, part) in text.to_string().split("\n  ").enumerate() {
+            self.text.push_str(["", "\n    "][usize::from(at > 0)]);
+            self.say(tone, part);
+        }
         self.text.push('\n');
         self
     }

@@ -36,8 +36,10 @@ pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> Strin
 
 pub(super) fn describe(fault: &Error) -> String {
     let message = fault.display_message();
+    // The last lines of a command may follow.
+    let (first, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
     match &fault.fix {
-        Some(fix) => format!("{}: {message} (`{fix}`)", fault.code.name()),
+        Some(fix) => format!("{}: {first} (`{fix}`){rest}", fault.code.name()),
         None => format!("{}: {message}", fault.code.name()),
     }
 }

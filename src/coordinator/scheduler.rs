@@ -299,7 +299,8 @@ impl Scheduler {
     ) {
         let can_be_mended = matches!(
             outcome,
-            Outcome::ProtocolViolation
+            Outcome::CheckFailed
+                | Outcome::ProtocolViolation
                 | Outcome::AgentError
                 | Outcome::Timeout
                 | Outcome::Partial

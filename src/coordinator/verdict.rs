@@ -72,7 +72,8 @@ impl Engine<'_> {
     }
 
     /// Returns the outcome of an attempt that does not verify: the status of its entry, else how the program
-    /// exited, else a protocol violation, which a forced completion always is.
+    /// exited, else a failed check or a protocol violation, which a forced
+    /// completion always is.
     fn judge_attempt(&mut self, step: usize, lacking: &Verdict) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
         let outcome = match (lacking.entry(), said.outcome) {
@@ -82,10 +83,11 @@ impl Engine<'_> {
             (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
             (Some(EntryStatus::Partial), _) => Outcome::Partial,
             _ if !said.denied_tools.is_empty() => Outcome::Permission,
+            _ if lacking.lacks_only_proof() => Outcome::CheckFailed,
             _ => Outcome::ProtocolViolation,
         };
         let reason = match outcome {
-            Outcome::ProtocolViolation => None,
+            Outcome::CheckFailed | Outcome::ProtocolViolation => None,
             Outcome::Permission => Some(format!(
                 "it was not allowed: {}",
                 said.denied_tools.join(", ")

@@ -3,9 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
+use crate::estimate::one_line;
 
 /// Longest URL, in bytes.
 const URL_MAX: usize = 2_000;
+/// Longest line of a failed command in a message, in characters.
+const LINE_MAX: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -71,6 +74,28 @@ impl Proof {
             Proof::Command { exit_code, .. } => Some(*exit_code == Some(0)),
             _ => None,
         }
+    }
+
+    /// Tells how a command failed, with the last lines that it wrote, indented.
+    pub(crate) fn describe_failure(&self) -> Option<String> {
+        let Proof::Command {
+            exit_code,
+            last_lines,
+            timed_out,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let how = match exit_code {
+            Some(0) => return None,
+            _ if *timed_out => "took too long".to_string(),
+            Some(code) => format!("exited with {code}"),
+            None => "was ended by a signal, or did not start".to_string(),
+        };
+        let lines = last_lines.iter();
+        let lines = lines.map(|line| format!("\n    {}", one_line(line, LINE_MAX)));
+        Some(how + &lines.collect::<String>())
     }
 }
 

@@ -16,7 +16,7 @@ use super::ProtocolFile;
 use crate::id::{TaskId, digest};
 use crate::markdown::remove_comments;
 use crate::template::{PROSE, has_token};
-use filled::is_filled_in;
+use filled::{find_changed_line, is_filled_in};
 
 const NAME: &str = "SUBAGENT PROTOCOL";
 
@@ -170,7 +170,12 @@ pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violat
         return vec![Violation::new("DIGEST", message)];
     }
     if !is_filled_in(&text, &unix_lines(block.inner)) {
-        return vec![Violation::new("TEXT", "the text of the block was changed")];
+        let line =
+            find_changed_line(&text, &unix_lines(block.inner)).zip(prompt.rfind(block.inner));
+        let place =
+            line.map(|(line, at)| format!(": line {}", prompt[..at].lines().count() + line));
+        let message = "the text of the block was changed".to_string() + &place.unwrap_or_default();
+        return vec![Violation::new("TEXT", message)];
     }
     let version = files.first().map_or("0", |base| base.version.as_str());
     let is_it = |word: &str| word.strip_prefix('v') == Some(version);
@@ -254,7 +259,7 @@ pub(crate) fn find_task(text: &str) -> Option<TaskId> {
 
 /// Returns true for a begin marker: a version, then optional names of further protocols, then an optional
 /// digest.
-fn is_begin(line: &str) -> bool {
+pub(crate) fn is_begin(line: &str) -> bool {
     let Some(inner) = marker_text(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
         return false;
     };

@@ -226,6 +226,8 @@ closed! {
     Blocked = "blocked",
     /// The agent ended in good order, and its work is not there as the protocol asks.
     ProtocolViolation = "protocol_violation",
+    /// Its work is there, and a command that has to prove it failed or did not run.
+    CheckFailed = "check_failed",
     /// The agent's program failed.
     AgentError = "agent_error",
     /// The agent's model refused for too many requests.

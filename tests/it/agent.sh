@@ -314,6 +314,12 @@ is-overruled)
     ;;
 # Calls cleo run within cleo run.
 nests) cleo run "$2" --command true >"$here/nested" 2>&1 ;;
+# Works, keeps its prompt, and completes its task as it is told.
+listens)
+    cat >"$here/prompt-$round"
+    work && cleo complete "$CLEO_TASK_ID" >"$here/completed" 2>&1
+    say complete
+    ;;
 # Shows what it was given.
 shows)
     env | grep -E '^(CLEO_|TRACEPARENT)' | sort >"$here/environment"

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::delivery::spawn_task;
-use crate::world::{FORGED, TestWorkspace, WORDS, add, spawn};
+use crate::world::{FORGED, TestWorkspace, WORDS, add, says, spawn};
 
 fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
     workspace.write("prompt.md", prompt);
@@ -89,6 +89,24 @@ fn strict_notices_changed_word() {
 }
 
 #[test]
+fn strict_names_token_and_line_that_was_not_replaced() {
+    let workspace = spawn_task();
+    let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
+    let prompt = prompt
+        .as_str()
+        .unwrap()
+        .replacen('\n', "\n{{NEW_TOKEN}}\n", 1);
+    assert_eq!(verify_prompt(&workspace, &prompt, ""), 0);
+    assert_eq!(verify_prompt(&workspace, &prompt, "--strict"), 60);
+    workspace.write("prompt.md", prompt);
+    let refused = workspace.ask("verify prompt prompt.md --strict");
+    says(
+        &refused["error"],
+        "line 2 has the token {{NEW_TOKEN}}, which was not replaced",
+    );
+}
+
+#[test]
 fn changed_protocol_command_warns() {
     let workspace = spawn_task();
     let prompt = spawn(&workspace, &["T1"])["prompt"].clone();
@@ -112,7 +130,11 @@ fn changed_protocol_command_warns() {
             "{from}"
         );
         let said = workspace.ask("verify prompt prompt.md");
-        let warning = "the protocol differs from the known versions: the text of the block was changed; --strict refuses it";
+        let changed = prompt.lines().position(|line| line.contains(from)).unwrap() + 1;
+        let warning = format!(
+            "the protocol differs from the known versions: the text of the block was changed: line {changed}; \
+             --strict refuses it"
+        );
         assert_eq!(said["warnings"], json!([warning]), "{from}");
         assert_eq!(said["success"], true, "{from}");
     }

@@ -984,6 +984,35 @@ fn lie_twice() -> TestWorkspace {
 }
 
 #[test]
+fn failed_check_is_told_with_exit_code_and_last_lines() {
+    let workspace = plan_epic();
+    let check = "sh -c 'echo \"no module\"; exit 3'";
+    let line = format!("It holds :: {check}");
+    assert_eq!(
+        workspace.json(&["update", "T2", "--acceptance", &line])["success"],
+        true
+    );
+    let how = "exited with 3\n    no module";
+    let result = expect_exit(run(&workspace, "T2 --repair 1", "listens"), 80);
+    let failed = task(&result, "T2");
+    assert_fields(failed, json!({"outcome": "check_failed", "attempts": 2}));
+    says(&failed["violations"][0], check);
+    says(&failed["violations"][0], how);
+    let prompt = workspace.read(".played/prompt-2");
+    assert!(prompt.contains(&format!("{check}` {how}")), "{prompt}");
+    let shown = workspace.ok(&format!(
+        "runs show {} --format text",
+        id_of_the_run(&workspace)
+    ));
+    assert!(
+        shown.stdout.contains("exited with 3\n      no module"),
+        "{shown}"
+    );
+    let refused: Value = serde_json::from_str(&workspace.read(".played/completed")).unwrap();
+    says(&refused["error"], how);
+}
+
+#[test]
 fn repairs_do_not_count_earlier_conversation_cost_again() {
     let workspace = lie_twice();
     let words = "run T2 --runner claude --repair 2 --max-cost 4";

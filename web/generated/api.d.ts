@@ -4267,7 +4267,7 @@ export interface components {
         /** @enum {string} */
         Outcome: "passed" | "failed";
         /** @description How an attempt ended. An agent's own words decide nothing: `Ok` means that its work verified. */
-        Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
+        Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "check_failed" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
         /** @description The agent of a message before and after the change. */
         Outcome3: {
             from: string;

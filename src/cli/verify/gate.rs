@@ -8,9 +8,7 @@ use super::standing;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::{Code, Error, Result};
-use crate::gate::{
-    Evidence, Gate, Proof, ROUNDS_MAX, find_shell_sign, for_shells, in_shell, words,
-};
+use crate::gate::{Evidence, Gate, ROUNDS_MAX, find_shell_sign, for_shells, in_shell, words};
 use crate::id::TaskId;
 use crate::ops::proof::{
     self, Acceptance, GateRequest, Outcome, RenewalRequest, Renewed, TaskGates,
@@ -139,20 +137,8 @@ fn describe_failure(evidence: &[Evidence], commands: &[String]) -> String {
     };
     let command = commands.get(at).cloned();
     let command = command.unwrap_or_else(|| standing::summary(each));
-    format!("`{command}` failed: it {}", describe_ending(&each.proof))
-}
-
-fn describe_ending(proof: &Proof) -> String {
-    match proof {
-        Proof::Command {
-            timed_out: true, ..
-        } => "took too long".to_string(),
-        Proof::Command {
-            exit_code: Some(code),
-            ..
-        } => format!("exited with {code}"),
-        _ => "was ended by a signal".to_string(),
-    }
+    let how = each.proof.describe_failure().unwrap_or_default();
+    format!("`{command}` failed: it {how}")
 }
 
 fn renew(face: &mut Face<'_>, request: RenewalRequest) -> Result<ExitCode> {
@@ -185,7 +171,8 @@ fn judge_renewal(renewed: &Renewed) -> Option<Error> {
             Some(_) => Code::GateFailed,
             None => Code::CriterionFailed,
         };
-        let message = format!("{} of {id} failed", names.join(", "));
+        let how = renewed.standing.describe_failures();
+        let message = format!("{} of {id} failed{how}", names.join(", "));
         return Some(Error::new(code, message).fix(format!("cleo verify {id}")));
     }
     refuse_words(renewed)

@@ -169,8 +169,9 @@ impl Subject {
         verdict: Verdict,
         force: bool,
     ) -> Result<Vec<String>> {
-        let faults = verdict.faults.iter();
-        let mut reasons: Vec<String> = faults.map(|fault| fault.message.clone()).collect();
+        let lines = verdict.faults.iter();
+        let lines = lines.filter_map(|fault| fault.message.lines().next());
+        let mut reasons: Vec<String> = lines.map(str::to_string).collect();
         let is_earned = reasons.is_empty();
         if let Some(first) = verdict.faults.into_iter().next().filter(|_| !force) {
             return Err(first);

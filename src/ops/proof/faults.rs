@@ -124,7 +124,22 @@ impl TaskGates {
             // An agent may have changed them, so the new run is not what is proposed.
             fix = format!("cleo log --task {id}");
         }
+        message += &self.describe_failures();
         (!names.is_empty()).then(|| Error::new(Code::CriterionOpen, message).fix(fix))
+    }
+
+    /// Tells how the commands of failed criteria ended, with the last lines that each wrote: indented lines.
+    pub(crate) fn describe_failures(&self) -> String {
+        let criteria = self.criteria.iter();
+        let criteria = criteria.filter(|one| one.find_shell_syntax().is_none());
+        let failed = criteria.filter_map(|one| {
+            let how = one.record.as_ref()?.describe_failure()?;
+            Some(format!(
+                "\n  `{}` {how}",
+                quote_all(one.command.as_deref()?)
+            ))
+        });
+        failed.collect()
     }
 }
 

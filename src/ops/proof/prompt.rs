@@ -12,6 +12,7 @@ use crate::ops::{Context, Notes, Surroundings, require};
 use crate::protocol::ProtocolFile;
 use crate::protocol::block::{self, find_task};
 use crate::store::{Archived, Transaction};
+use crate::template::{Bindings, inject};
 
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -62,6 +63,9 @@ pub(crate) fn prompt(
         true => strictly.clone(),
         false => block::check(text),
     };
+    if strict {
+        found.extend(find_unresolved(text));
+    }
     if let Some(change) = strictly.first().filter(|_| found.is_empty()) {
         match find_origin(surroundings, text)? {
             Origin::Project => {}
@@ -94,6 +98,23 @@ pub(crate) fn prompt(
     let error = report.error("the prompt");
     notes.failure = error.map(|error| error.or(hint.0, hint.1));
     Ok(report)
+}
+
+/// Finds tokens that were not replaced. Below `## Task` stands the text of a task, which may speak of tokens.
+fn find_unresolved(text: &str) -> Vec<block::Violation> {
+    let mut is_task = false;
+    let lines = text.lines().zip(1..).filter(|(line, _)| {
+        is_task = line.trim_end() == "## Task" || is_task && !block::is_begin(line);
+        !is_task
+    });
+    let tokens = lines.flat_map(|(line, number)| {
+        let names = inject(line, &Bindings::default()).unresolved.into_iter();
+        names.map(move |name| block::Violation {
+            rule: "TOKEN".to_string(),
+            message: format!("line {number} has the token {{{{{name}}}}}, which was not replaced"),
+        })
+    });
+    tokens.collect()
 }
 
 fn check_task_of_block(

@@ -30,6 +30,15 @@ pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     rest.is_empty() && is_id_of_file(&values)
 }
 
+/// Finds the first line that is not that of the template, from 1. No value has line breaks.
+pub(super) fn find_changed_line(template: &str, text: &str) -> Option<usize> {
+    let mut own = template.lines();
+    let mut changed = text
+        .lines()
+        .map(|line| !own.next().is_some_and(|own| is_filled_in(own, line)));
+    Some(changed.position(|is_changed| is_changed)? + 1)
+}
+
 /// Returns true if an entry id is that of its file, or that with a number. Where a text does not have both,
 /// there is nothing to compare.
 fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {

@@ -17,6 +17,7 @@ fn error_code(task: &TaskRun) -> Code {
         Some(Outcome::Timeout) => Code::RunTimeout,
         Some(Outcome::Cancelled) => Code::RunCancelled,
         Some(Outcome::ProtocolViolation) => Code::NotVerified,
+        Some(Outcome::CheckFailed) => Code::CriterionFailed,
         _ => Code::AgentFailed,
     }
 }

@@ -109,8 +109,9 @@ export function Loaded<T>({ of, rows, absent, children }: LoadedProps<T>) {
 /** What cleo said, apart: the sentence without its code, its kind as words, and the command that it ends with. */
 export function told(text: string): { words: string; command: string | null } {
   const bare = text.replace(/^E_[A-Z_]+: /, "").replace(/^[a-z]+_[a-z_]+(?=: )/, (kind) => kind.replace(/_/g, " "));
-  const found = /^(.*?)\s*\(`([^`]+)`\)\.?$/s.exec(bare);
-  return found ? { words: found[1] ?? bare, command: found[2] ?? null } : { words: bare, command: null };
+  // The last lines of a failed command may follow.
+  const found = /^(.*?)\s*\(`([^`]+)`\)\.?(\n.*)?$/s.exec(bare);
+  return found ? { words: `${found[1] ?? bare}${found[3] ?? ""}`, command: found[2] ?? null } : { words: bare, command: null };
 }
 
 /** What stands between backticks, as a page quotes. */
