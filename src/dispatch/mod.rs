@@ -272,7 +272,11 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
 /// The beginning of the title counts first, then the rest of it, then the description; in a text the first keyword
 /// wins, and a word of several rows takes the first row.
 fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candidate> {
-    let can_take = |name: &str| active(skills, name).filter(|skill| subject.shows_work_for(skill));
+    let takers = skills
+        .iter()
+        .filter(|skill| skill.active && subject.shows_work_for(skill));
+    let takers: Vec<&Skill> = takers.collect();
+    let can_take = |name: &str| takers.iter().find(|skill| skill.name == name).copied();
     let lead = lead::find(&subject.title, matrix, |name| can_take(name).is_some());
     let mut found = Vec::new();
     found.extend(lead.and_then(|(name, word, reason)| {
