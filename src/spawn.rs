@@ -10,7 +10,7 @@ use crate::estimate;
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
-use crate::template::{Bindings, has_token, inject};
+use crate::template::{Bindings, NONE, UNSAID, has_token, inject};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
@@ -224,10 +224,27 @@ fn split_into_parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts
     };
     let mut parts = vec![("skill", format!("{}\n\n", skill.trim_end()))];
     if !task.is_empty() {
-        parts.push(("task", format!("{task}\n\n")));
+        parts.push(("task", leave_out_unsaid(&task, input.bindings)));
     }
     parts.extend(stack.map(|files| ("protocol", block::compose(files))));
     parts
+}
+
+/// Leaves out the sections of a task that hold nothing but a value that says nothing. Where a dependency has no
+/// findings, that is said.
+fn leave_out_unsaid(task: &str, bindings: &Bindings) -> String {
+    let task = format!("{task}\n\n### Related tasks\n\n{{{{RELATED_TASKS}}}}");
+    let is_said = |section: &&str| {
+        let text = section.split_once('\n').map_or("", |(_, text)| text.trim());
+        let mut unsaid = UNSAID.iter().filter(|(name, value)| {
+            let has_dependencies = bindings.get("DEPENDS_LIST") != Some(NONE);
+            let is_said = *name == "MANIFEST_SUMMARIES" && has_dependencies;
+            !is_said && bindings.get(name).is_none_or(|own| own == *value)
+        });
+        !unsaid.any(|(name, _)| has_token(text, name) && text.len() == name.len() + 4)
+    };
+    let sections: Vec<&str> = task.split("\n### ").filter(is_said).collect();
+    sections.join("\n### ").trim_end().to_string() + "\n\n"
 }
 
 fn list_used_protocols(

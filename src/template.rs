@@ -24,6 +24,19 @@ pub(crate) const PROSE: &[&str] = &[
     "ACCEPTANCE_CRITERIA",
     "DELIVERABLES_LIST",
     "MANIFEST_SUMMARIES",
+    "RELATED_TASKS",
+];
+
+/// Values of tokens that say nothing: a section that holds no more is left out of a prompt.
+pub(crate) const UNSAID: [(&str, &str); 5] = [
+    ("TASK_DESCRIPTION", ""),
+    (
+        "ACCEPTANCE_CRITERIA",
+        "Task completed successfully per description",
+    ),
+    ("DELIVERABLES_LIST", "Implementation per task description"),
+    ("MANIFEST_SUMMARIES", "No prior research available."),
+    ("RELATED_TASKS", NONE),
 ];
 
 /// Tokens whose values are slugs that are made of such text.
@@ -34,6 +47,7 @@ const PLAIN: &[&str] = &[
     "TASK_ID",
     "DATE",
     "EPIC_ID",
+    "PLAN_ID",
     "SESSION_ID",
     "DEPENDS_LIST",
     "NEXT_TASK_IDS",

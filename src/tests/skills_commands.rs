@@ -82,7 +82,7 @@ fn cleo_takes_every_command_that_agents_are_told_to_run() {
     for expected in [
         "cleo verify output {{TASK_ID}}",
         "{{MANIFEST_APPEND_CMD}}",
-        "{{TASK_LIST_CMD}} --parent <epic> --tree",
+        "{{TASK_LIST_CMD}} --parent <plan> --tree",
     ] {
         assert!(
             all.iter().any(|told| told.line == expected),

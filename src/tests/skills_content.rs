@@ -24,7 +24,7 @@ const HEADINGS: [&str; 7] = [
 /// Words that say nothing that a reader could check.
 const EMPTY_WORDS: &str = "appropriate|appropriately|properly|robust|comprehensive|as needed|if necessary|where applicable|best practices?|make sure|try to|simply|just|easy|easily|utilize|leverage|TBD|etc\\.";
 /// Tokens beside those of commands and of free text.
-const TOKENS: [&str; 10] = [
+const TOKENS: [&str; 11] = [
     "TASK_ID",
     "DATE",
     "EPIC_ID",
@@ -35,6 +35,7 @@ const TOKENS: [&str; 10] = [
     "MANIFEST_PATH",
     "RESULT_KIND",
     "PHASE",
+    "PLAN_ID",
 ];
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

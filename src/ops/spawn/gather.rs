@@ -15,11 +15,13 @@ use crate::ops::tasks::above;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::rules::is_slug;
-use crate::template::{Bindings, NONE, add_suffix, slug, slug_of};
+use crate::template::{Bindings, NONE, UNSAID, add_suffix, slug, slug_of};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Maximum length of a finding of a dependency, in characters; its entry has the whole.
 const FINDING_MAX: usize = 500;
+/// Maximum number of tasks that wait for one and are described in its prompt.
+const RELATED_MAX: usize = 10;
 
 /// The output file and the manifest entry of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,7 +184,8 @@ pub(super) fn make_bindings(
         let text = text.filter(|text| !text.is_empty());
         text.unwrap_or_else(|| NONE.to_string())
     };
-    let epic = epic_of(transaction, task)?.map(|id| id.to_string());
+    let epic = epic_of(transaction, task)?;
+    let plan = epic.filter(|_| !task.kind.is_epic()).unwrap_or(task.id);
     let session = find_covering_session(transaction, task.id)?.map(|id| id.to_string());
     // The name of a phase is inside the block, so it must be a slug.
     let phase = task.phase.as_deref().map(|phase| match is_slug(phase) {
@@ -196,7 +199,11 @@ pub(super) fn make_bindings(
         .map(|line| Criterion::read(line).sentence());
     let criteria = bullets(&Vec::from_iter(criteria));
     let deliverables = bullets(&task.deliverables).or_else(|| bullets(&task.files));
+    let findings = summaries(transaction, findings, &task.depends)?;
     let mut bindings = Bindings::bind_constants();
+    for (name, value) in UNSAID {
+        bindings.set(name, value);
+    }
     for (name, value) in [
         ("TASK_ID", task.id.to_string()),
         ("DATE", place.date.clone()),
@@ -207,7 +214,8 @@ pub(super) fn make_bindings(
         ("TITLE", task.title.clone()),
         ("TASK_DESCRIPTION", task.description.clone()),
         ("TASK_INSTRUCTIONS", task.description.clone()),
-        ("EPIC_ID", or_none(epic)),
+        ("EPIC_ID", or_none(epic.map(|id| id.to_string()))),
+        ("PLAN_ID", plan.to_string()),
         ("SESSION_ID", or_none(session)),
         ("PHASE", or_none(phase)),
         (
@@ -216,20 +224,18 @@ pub(super) fn make_bindings(
         ),
         ("DEPENDS_LIST", or_none(Some(id::list(&task.depends)))),
         ("NEXT_TASK_IDS", or_none(Some(id::list(&next)))),
-        (
-            "ACCEPTANCE_CRITERIA",
-            criteria.unwrap_or("Task completed successfully per description".to_string()),
-        ),
-        (
-            "DELIVERABLES_LIST",
-            deliverables.unwrap_or("Implementation per task description".to_string()),
-        ),
-        (
-            "MANIFEST_SUMMARIES",
-            summaries(transaction, findings, &task.depends)?,
-        ),
     ] {
         bindings.set(name, value);
+    }
+    for (name, value) in [
+        ("ACCEPTANCE_CRITERIA", criteria),
+        ("DELIVERABLES_LIST", deliverables),
+        ("MANIFEST_SUMMARIES", findings),
+        ("RELATED_TASKS", describe_related(transaction, epic, &next)?),
+    ] {
+        value
+            .into_iter()
+            .for_each(|value| bindings.set(name, value));
     }
     Ok(bindings)
 }
@@ -271,7 +277,7 @@ fn summaries(
     transaction: &dyn Transaction,
     findings: &log::Latest,
     depends: &[TaskId],
-) -> Result<String> {
+) -> Result<Option<String>> {
     let mut lines = Vec::new();
     for id in depends {
         let Some(entry) = findings.entry(*id) else {
@@ -289,8 +295,28 @@ fn summaries(
                 .map(|finding| format!("  - {}", one_line(finding, FINDING_MAX))),
         );
     }
-    if lines.is_empty() {
-        return Ok("No prior research available.".to_string());
+    Ok((!lines.is_empty()).then(|| lines.join("\n")))
+}
+
+/// Describes the epic of a task with its goal, and the tasks that wait for it, each on a line of bounded length.
+fn describe_related(
+    transaction: &dyn Transaction,
+    epic: Option<TaskId>,
+    next: &[TaskId],
+) -> Result<Option<String>> {
+    let mut lines = Vec::new();
+    for id in epic.iter().chain(next.iter().take(RELATED_MAX)) {
+        let Some(Task {
+            title, description, ..
+        }) = transaction.salvage(*id)?
+        else {
+            continue;
+        };
+        let text = match Some(*id) == epic {
+            true => format!("Epic {id}: {title}. {description}"),
+            false => format!("{id} waits for this: {title}"),
+        };
+        lines.push(one_line(text.trim_end_matches(". "), FINDING_MAX));
     }
-    Ok(lines.join("\n"))
+    Ok(bullets(&lines))
 }

@@ -13,11 +13,12 @@ use crate::spawn::{Prepared, UsedProtocol};
 use crate::template::{Bindings, COMMANDS};
 
 /// Inputs that may change while an agent works without changing its request.
-const PASSING: [&str; 7] = [
+const PASSING: [&str; 8] = [
     "matrix",
     "token MANIFEST_SUMMARIES",
     "token NEXT_TASK_IDS",
     "token PHASE",
+    "token RELATED_TASKS",
     "token SESSION_ID",
     "protocol phase-awareness",
     "protocol session-integration",
