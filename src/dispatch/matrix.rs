@@ -13,7 +13,7 @@ pub(crate) struct Manifest {
     #[serde(default)]
     pub(crate) skills: Vec<Listed>,
     #[serde(default)]
-    pub(crate) dispatch_matrix: Rows,
+    pub(crate) dispatch_matrix: Matrix,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -31,82 +31,53 @@ impl Listed {
     }
 }
 
+/// Keywords separated by `|` to skill; the order of the rows counts.
+pub(super) type Rows = IndexMap<String, String>;
+
 #[derive(Clone, Debug, Default, Deserialize)]
-pub(crate) struct Rows {
-    /// Task type to skill.
-    #[serde(default)]
-    pub(crate) by_task_type: IndexMap<String, String>,
-    /// Keywords separated by `|` to skill; the order of the rows counts.
-    #[serde(default)]
-    pub(crate) by_keyword: IndexMap<String, String>,
-    /// Keywords that count at the beginning of a title, `ship+log` for a verb and its object.
-    #[serde(default)]
-    pub(crate) by_lead: IndexMap<String, String>,
-    /// Keywords that count anywhere in a title whose verb says nothing, such as `add`.
-    #[serde(default)]
-    pub(crate) by_object: IndexMap<String, String>,
-    /// Keywords that count anywhere in a title, and not in a description.
-    #[serde(default)]
-    pub(crate) by_symptom: IndexMap<String, String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) keywords: Vec<String>,
-    pub(crate) skill: String,
-}
-
-#[derive(Clone, Debug, Default)]
+#[serde(default)]
 pub(crate) struct Matrix {
-    pub(super) types: IndexMap<String, String>,
-    rows: Vec<Row>,
-    pub(super) leads: Vec<Row>,
-    pub(super) objects: Vec<Row>,
-    pub(super) symptoms: Vec<Row>,
+    /// Task type to skill.
+    pub(crate) by_task_type: Rows,
+    pub(crate) by_keyword: Rows,
+    /// Keywords that count at the beginning of a title, `ship+log` for a verb and its object.
+    pub(super) by_lead: Rows,
+    /// Keywords that count anywhere in a title whose verb says nothing, such as `add`.
+    pub(super) by_object: Rows,
+    /// Keywords that count anywhere in a title, and not in a description.
+    pub(super) by_symptom: Rows,
 }
 
-impl Row {
-    fn new<'a>(keywords: impl Iterator<Item = &'a str>, skill: &str) -> Row {
-        let keywords = keywords.map(|word| normalize(word.trim()));
-        Row {
-            keywords: keywords.filter(|word| !word.is_empty()).collect(),
-            skill: skill.to_string(),
-        }
-    }
-
-    fn read_all(rows: &IndexMap<String, String>) -> Vec<Row> {
-        let rows = rows
-            .iter()
-            .map(|(keywords, skill)| Row::new(keywords.split('|'), skill));
-        rows.filter(|row| !row.keywords.is_empty()).collect()
-    }
+/// Splits the keywords of a row.
+pub(super) fn split(keys: &str) -> impl Iterator<Item = &str> {
+    keys.split('|').map(str::trim).filter(|key| !key.is_empty())
 }
 
 impl Matrix {
     /// Builds the matrix from the manifest. Skills without a row add their own types and keywords after it,
     /// so that a project's skill needs no manifest.
     pub(crate) fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
-        let rows = &manifest.dispatch_matrix;
-        let mut matrix = Matrix {
-            rows: Row::read_all(&rows.by_keyword),
-            leads: Row::read_all(&rows.by_lead),
-            objects: Row::read_all(&rows.by_object),
-            symptoms: Row::read_all(&rows.by_symptom),
-            ..Matrix::default()
-        };
-        for (kind, skill) in &rows.by_task_type {
-            matrix.types.insert(normalize(kind.trim()), skill.clone());
+        let mut matrix = manifest.dispatch_matrix.clone();
+        for rows in [
+            &mut matrix.by_task_type,
+            &mut matrix.by_keyword,
+            &mut matrix.by_lead,
+            &mut matrix.by_object,
+            &mut matrix.by_symptom,
+        ] {
+            for (keys, skill) in std::mem::take(rows) {
+                rows.entry(normalize(keys.trim())).or_insert(skill);
+            }
         }
         for skill in skills {
             for kind in &skill.types {
-                let kind = matrix.types.entry(normalize(kind));
+                let kind = matrix.by_task_type.entry(normalize(kind));
                 kind.or_insert_with(|| skill.name.clone());
             }
-            if !matrix.rows.iter().any(|row| row.skill == skill.name) {
-                let row = Row::new(skill.keywords.iter().map(String::as_str), &skill.name);
-                matrix
-                    .rows
-                    .extend((!row.keywords.is_empty()).then_some(row));
+            if !matrix.by_keyword.values().any(|name| *name == skill.name) {
+                let keys = normalize(&skill.keywords.join("|"));
+                let row = matrix.by_keyword.entry(keys);
+                row.or_insert_with(|| skill.name.clone());
             }
         }
         matrix
@@ -116,13 +87,10 @@ impl Matrix {
     pub(crate) fn list_shadowed<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
         let is_heard = |word: &str| {
             let word = normalize(word.trim());
-            self.rows.iter().any(|row| row.keywords.contains(&word))
+            let mut rows = self.by_keyword.keys();
+            rows.any(|keys| split(keys).any(|key| key == word))
         };
         let words = skill.keywords.iter().map(String::as_str);
         words.filter(|word| !is_heard(word)).collect()
-    }
-
-    pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
     }
 }

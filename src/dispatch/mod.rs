@@ -15,6 +15,7 @@ use crate::skill::{self, Skill};
 use crate::task::Task;
 use crate::words::closed;
 pub(crate) use matrix::Matrix;
+use matrix::{Rows, split};
 
 /// The fields of a task that dispatch reads. Missing and null fields are allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -61,11 +62,9 @@ impl From<&Task> for Subject {
 impl Subject {
     /// Returns whether a word of the task shows that it is work for a skill, if the skill demands that.
     fn shows_work_for(&self, skill: &Skill) -> bool {
-        let texts = [&self.title, &self.description].into_iter();
-        let mut texts = texts
-            .chain(&self.labels)
-            .chain(&self.files)
-            .map(|text| Words::parse(text));
+        let own = [&self.title, &self.description].into_iter();
+        let texts = own.chain(&self.labels).chain(&self.files);
+        let mut texts = texts.map(|text| Words::parse(text));
         let wanted = &skill.evidence;
         wanted.is_empty() || texts.any(|text| wanted.iter().any(|word| text.find(word).is_some()))
     }
@@ -152,29 +151,19 @@ pub(crate) fn dispatch(
 impl Decision {
     /// Returns a warning if the choice rests on little.
     pub(crate) fn describe_doubt(&self, subject: &Subject, skills: &[Skill]) -> Option<String> {
-        let Candidate {
-            skill,
-            strategy,
-            matched,
-            ..
-        } = &self.chosen;
-        let chosen = active(skills, skill)?;
-        let word = matched.join(", ");
+        let skill = active(skills, &self.chosen.skill)?;
+        let (strategy, word) = (self.chosen.strategy, self.chosen.matched.join(", "));
         let why = match strategy {
-            Strategy::Keyword if self.chosen.is_doubtful => {
-                format!("a word in the middle decided, `{word}`")
-            }
-            Strategy::Label | Strategy::Type if !subject.shows_work_for(chosen) => {
-                format!(
-                    "by its {strategy} {word}, but nothing names {}",
-                    chosen.evidence.join(", ")
-                )
+            _ if self.chosen.is_doubtful => format!("a word in the middle decided, `{word}`"),
+            Strategy::Label | Strategy::Type if !subject.shows_work_for(skill) => {
+                let wanted = skill.evidence.join(", ");
+                format!("by its {strategy} {word}, but nothing names {wanted}")
             }
             _ => return None,
         };
+        let (id, name) = (&self.task_id, &skill.name);
         Some(format!(
-            "{} goes to {skill}: {why}; --template chooses another skill",
-            self.task_id
+            "{id} goes to {name}: {why}; --template chooses another skill"
         ))
     }
 }
@@ -264,7 +253,7 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     if kind.is_empty() || kind == "task" || kind == "subtask" {
         return None;
     }
-    let skill = active(skills, matrix.types.get(&kind)?)?;
+    let skill = active(skills, matrix.by_task_type.get(&kind)?)?;
     let reason = format!("tasks of type {kind} go to it");
     Some(candidate(skill, Strategy::Type, vec![kind], reason))
 }
@@ -276,39 +265,38 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         .iter()
         .filter(|skill| skill.active && subject.shows_work_for(skill));
     let takers: Vec<&Skill> = takers.collect();
-    let can_take = |name: &str| takers.iter().find(|skill| skill.name == name).copied();
-    let lead = lead::find(&subject.title, matrix, |name| can_take(name).is_some());
+    let take = |name: &str| takers.iter().find(|skill| skill.name == name).copied();
+    let keyword = |skill, word: &str, reason| {
+        candidate(skill, Strategy::Keyword, vec![word.to_string()], reason)
+    };
+    let lead = lead::find(&subject.title, matrix, |name| take(name).is_some());
     let mut found = Vec::new();
-    found.extend(lead.and_then(|(name, word, reason)| {
-        let skill = can_take(name)?;
-        Some(candidate(skill, Strategy::Keyword, vec![word], reason))
+    found.extend(lead.and_then(|(name, word)| {
+        Some(keyword(
+            take(name)?,
+            &word,
+            format!("the title begins with `{word}`"),
+        ))
     }));
+    let none = Rows::new();
     for (place, text, more) in [
-        ("title", &subject.title, matrix.symptoms.as_slice()),
-        ("description", &subject.description, &[]),
+        ("title", &subject.title, &matrix.by_symptom),
+        ("description", &subject.description, &none),
     ] {
         let words = Words::parse(text);
-        let mut ranked = Vec::new();
-        for (order, row) in matrix.rows().iter().chain(more).enumerate() {
-            let Some(skill) = can_take(&row.skill) else {
-                continue;
-            };
-            for keyword in &row.keywords {
-                let rank = words.find(keyword).map(|position| Rank {
-                    points: 1,
-                    position,
-                    order,
-                });
-                ranked.extend(rank.map(|rank| (rank, skill, keyword)));
-            }
-        }
-        ranked.sort_by_key(|(rank, ..)| rank.key());
-        found.extend(ranked.into_iter().map(|(_, skill, keyword)| {
-            let reason = format!("the {place} holds the keyword `{keyword}`");
-            Candidate {
+        let rows = matrix.by_keyword.iter().chain(more).enumerate();
+        let ranked = rows.flat_map(|(order, (keys, skill))| {
+            let places = split(keys).map(|key| Some((words.find(key)?, order, key, skill)));
+            places.flatten().collect::<Vec<_>>()
+        });
+        let mut ranked = Vec::from_iter(ranked);
+        ranked.sort_by_key(|(position, order, ..)| (*position, *order));
+        found.extend(ranked.into_iter().filter_map(|(_, _, key, name)| {
+            let reason = format!("the {place} holds the keyword `{key}`");
+            Some(Candidate {
                 is_doubtful: true,
-                ..candidate(skill, Strategy::Keyword, vec![keyword.clone()], reason)
-            }
+                ..keyword(take(name)?, key, reason)
+            })
         }));
     }
     found
