@@ -10,13 +10,16 @@ const BORDERS: &str = "for of to in on with from by at as about into when if tha
 /// Words that follow a verb.
 const ARTICLES: &str = "the a an all our its their this each every";
 
+/// A skill, the word that leads to it and how, and whether that is doubtful.
+type Lead<'a> = (&'a str, String, &'static str, bool);
+
 /// Finds the skill by the beginning of a title, with the word that decides. A verb that only tells of some change leaves
 /// the choice to its object. `can_take` returns whether a skill counts.
 pub(super) fn find<'a>(
     title: &'a str,
     matrix: &'a Matrix,
     can_take: impl Fn(&str) -> bool,
-) -> Option<(&'a str, String)> {
+) -> Option<Lead<'a>> {
     let find_in = |rows: &'a Rows, is_key: &dyn Fn(&str) -> bool| {
         let mut rows = rows.iter().filter(|(_, skill)| can_take(skill));
         rows.find_map(|(keys, skill)| Some((skill.as_str(), split(keys).find(|key| is_key(key))?)))
@@ -32,16 +35,20 @@ pub(super) fn find<'a>(
             Some((skill::DEFAULT, _)) => is_vague = true,
             found => {
                 if let Some((skill, _)) = found.or_else(|| find_in(&matrix.by_keyword, &begins)) {
-                    return Some((skill, start[0].to_string()));
+                    return Some((skill, start[0].to_string(), "begins with", false));
                 }
             }
         }
     }
     let noun = find_noun(&words).unwrap_or_default();
-    let object = find_in(&matrix.by_keyword, &|key| is_form_of(noun, key))
-        .or_else(|| find_in(&matrix.by_object, &|key| text.find(key).is_some()));
-    let (skill, word) = object.unwrap_or((skill::DEFAULT, words.first()?));
-    is_vague.then(|| (skill, word.to_string()))
+    let object = find_in(&matrix.by_object, &|key| text.find(key).is_some());
+    let other = || find_in(&matrix.by_keyword, &|key| is_form_of(noun, key));
+    let is_doubtful = object.is_none();
+    let (skill, word, how, is_doubtful) = match object.or_else(other) {
+        Some((skill, word)) => (skill, word, "is about", is_doubtful),
+        None => (skill::DEFAULT, *words.first()?, "begins with", false),
+    };
+    is_vague.then(|| (skill, word.to_string(), how, is_doubtful))
 }
 
 /// Returns whether words begin with those of a keyword. `ship+log` stands for any words from a verb to its object.

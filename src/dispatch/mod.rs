@@ -271,12 +271,12 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
     };
     let lead = lead::find(&subject.title, matrix, |name| take(name).is_some());
     let mut found = Vec::new();
-    found.extend(lead.and_then(|(name, word)| {
-        Some(keyword(
-            take(name)?,
-            &word,
-            format!("the title begins with `{word}`"),
-        ))
+    found.extend(lead.and_then(|(name, word, how, is_doubtful)| {
+        let reason = format!("the title {how} `{word}`");
+        Some(Candidate {
+            is_doubtful,
+            ..keyword(take(name)?, &word, reason)
+        })
     }));
     let none = Rows::new();
     for (place, text, more) in [

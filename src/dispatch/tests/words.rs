@@ -186,6 +186,10 @@ fn weak_choice_is_told() {
         (json!({"title": "sync.sh", "type": "testing"}), None),
         (json!({"title": "Release it"}), None),
         (json!({"title": "Add a release flag"}), None),
+        (
+            json!({"title": "Persist the selected plan"}),
+            Some("middle decided, `plan`"),
+        ),
         (json!({"title": "x"}), None),
     ] {
         let told = doubt(task.clone());
