@@ -141,7 +141,7 @@ def large(folder):
     answer([CLEO, "export", "--output", copy], folder)
     write(epic("big", 9_999, False), folder, "big.jsonl")
     once("`add --batch` of 10,000 tasks", [CLEO, "add", "--batch", "big.jsonl"], folder, "1 s")
-    found = json.loads(answer([CLEO, "list", "--type", "epic", "--json"], folder))
+    found = json.loads(answer([CLEO, "list", "--type", "epic", "--limit", "100000", "--json"], folder))
     big = found["result"]["tasks"][-1]["id"]
     for command in ["analyze", "waves"]:
         words = [CLEO, "orchestrator", command, "--epic", big]
@@ -150,7 +150,7 @@ def large(folder):
     for number in range(3):
         plan = write(epic(f"wave{number}", 1_000, True), folder, f"wave{number}.jsonl")
         answer([CLEO, "add", "--batch", plan], folder)
-    found = json.loads(answer([CLEO, "list", "--type", "epic", "--json"], folder))
+    found = json.loads(answer([CLEO, "list", "--type", "epic", "--limit", "100000", "--json"], folder))
     first = int(found["result"]["tasks"][-3]["id"][1:])
     waves = [f"T{first + 1_001 * number}" for number in range(3)]
     words = ["sh", "-c", f"set -- {' '.join(waves)}; shift ROUND; exec {CLEO} spawn --epic $1 --wave"]
