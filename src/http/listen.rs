@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::future::ready;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use hyper::body::Incoming;
+use axum::body::{Body, HttpBody};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -16,7 +21,7 @@ use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
@@ -210,13 +215,58 @@ fn connection(
     let router = router.clone();
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        router.clone().call(request.map(Body::new))
+        let whole = |body| Whole {
+            body: Body::new(body),
+            patience,
+        };
+        let request = request.map(|body| Body::new(whole(body)));
+        router.clone().call(request)
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(patience)
         .max_buf_size(HEAD_MAX)
         .serve_connection(TokioIo::new(Box::pin(stream)), service)
+}
+
+/// The body of a request. A refusal leaves it unread; its rest is read then and thrown away, so that the reply gets
+/// through, and the connection can be used again.
+struct Whole {
+    body: Body,
+    patience: Duration,
+}
+
+impl HttpBody for Whole {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<std::result::Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        if !self.body.is_end_stream() {
+            let body = std::mem::take(&mut self.body);
+            let rest = body.into_data_stream().for_each(|_| ready(()));
+            runtime.spawn(tokio::time::timeout(self.patience, rest));
+        }
+    }
 }
 
 #[cfg(test)]

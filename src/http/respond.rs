@@ -1,6 +1,5 @@
 //! From a request to a response: authentication, routing, the handler and the headers.
 
-use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +18,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use futures_util::StreamExt as _;
 use tokio::sync::OwnedSemaphorePermit;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
@@ -186,10 +184,8 @@ async fn answer_request(
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
-    // A body announced as too large is refused at once, but read, so that the reply gets through.
+    // A body announced as too large is refused at once.
     if body.size_hint().lower() > most as u64 {
-        let rest = body.into_data_stream().for_each(|_| ready(()));
-        tokio::spawn(tokio::time::timeout(server.options.patience, rest));
         return Err(too_large(most));
     }
     // A limit for the whole body; a layer of tower-http would apply it to each piece.

@@ -198,8 +198,15 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
 }
 
 /// Changes a task and moves it, or neither; it can be assigned as a new one can.
-pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
+pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> {
     let id = fields.id.unwrap_or_default();
+    // An agent that the caller does not see is null for it, and stays when that comes back.
+    let assigned = context.read(|tasks| require(tasks, id))?.assigned_agent;
+    if fields.assigned_to == Some(None)
+        && agents::require_visible(context, assigned.as_deref()).is_err()
+    {
+        fields.assigned_to = None;
+    }
     for (field, is_null) in [
         ("title", fields.title == Some(None)),
         ("status", fields.status == Some(None)),

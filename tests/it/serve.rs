@@ -1,7 +1,7 @@
 //! `cleo serve` as a process: several on one workspace beside commands, callers that are slow or talk
 //! nonsense, and an end that loses nothing.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 
@@ -134,6 +134,27 @@ fn body_announced_as_too_large_is_refused_at_once() {
     BufReader::new(&stream).read_line(&mut line).unwrap();
     assert_eq!(line, "HTTP/1.1 413 Payload Too Large\r\n");
     stream.write_all(&[b'x'; 1 << 20]).unwrap();
+}
+
+#[test]
+fn refusal_leaves_connection_usable() {
+    let workspace = TestWorkspace::new();
+    let server = Served::start(&workspace, &[]);
+    let host = &server.address;
+    for size in [2, 70_000, 900_000] {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("POST /api/nope HTTP/1.1\r\nhost: {host}\r\ncontent-length: {size}");
+        stream
+            .write_all(format!("{head}\r\n\r\n").as_bytes())
+            .unwrap();
+        stream.write_all(&vec![b'x'; size]).unwrap();
+        let next = format!("GET /health HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(next.as_bytes()).unwrap();
+        let mut told = String::new();
+        stream.read_to_string(&mut told).unwrap();
+        assert!(told.starts_with("HTTP/1.1 404 "), "{size}: {told}");
+        assert!(told.contains("HTTP/1.1 200 OK"), "{size}: {told}");
+    }
 }
 
 #[test]

@@ -85,6 +85,8 @@ fn update_changes_what_it_is_given_and_nothing_else() {
     assert_eq!(after["acceptance"], json!(["two sources"]));
     assert_eq!(after["notes"][0]["by"], "tester");
     assert_ne!(after["updatedAt"], before["updatedAt"]);
+    workspace.ok("update T2 --priority low --remove-label absent");
+    assert_eq!(workspace.ask("show T2")["result"]["task"], after);
     for field in [
         "id",
         "type",

@@ -27,6 +27,9 @@ fn agents_belong_to_their_user() {
         ann POST /api/tasks/create {"title": "a", "assigned_to": "anns"} -> 201
         bob PUT /api/tasks/T1 {"assigned_to": "anns"} -> 404
         ann PUT /api/tasks/T1 {"assigned_to": "anns"} -> 200
+        # The agent that is hidden from a caller stays when its null comes back.
+        bob PUT /api/tasks/T1 {"title": "b", "assigned_to": null} -> 200 {"task": {"title": "b", "assigned_to": null}}
+        ann GET /api/tasks/T1 -> 200 {"task": {"assigned_to": "anns"}}
         # So are steps of plans.
         ann POST /api/plans/check {"text": "goal: Reach it\nsteps:\n- {id: a, agent: anns, instruction: Do it}\n"} -> 200
         bob/read POST /api/plans/check {"text": "goal: Reach it\nsteps:\n- {id: a, agent: anns, instruction: Do it}\n"} -> 404

@@ -81,8 +81,11 @@ pub(in crate::ops) fn change(
         remove_items(&mut task, &patch)?;
         patch.clone().apply(&mut task, &now, &by)?;
         caller.refuse_change(transaction, &before, &task)?;
-        task.touch(&now);
-        transaction.put(&task)?;
+        // A later time would win over a real change of a copy.
+        if task != before {
+            task.touch(&now);
+            transaction.put(&task)?;
+        }
         if patch.parent.is_some() || !patch.depends.is_empty() {
             check_graph(transaction, &BTreeSet::from([id]))?;
         }

@@ -87,6 +87,22 @@ impl Conditions {
         conditions
     }
 
+    /// Restricts to the first tasks of each of these statuses, so that the others need not be sorted.
+    fn of_first(statuses: &[Status], count: u32) -> Conditions {
+        let first = |status: &Status| {
+            format!(
+                "SELECT * FROM (SELECT number FROM tasks WHERE status = '{}' AND archived_at IS NULL
+                 ORDER BY number LIMIT {count})",
+                status.word()
+            )
+        };
+        let first: Vec<String> = statuses.iter().map(first).collect();
+        let mut conditions = Conditions::default();
+        let condition = format!("t.number IN ({})", first.join(" UNION ALL "));
+        conditions.parts.push(condition);
+        conditions
+    }
+
     /// Restricts to archived tasks, or to others. The index on it serves lists without other conditions; with
     /// a status another index has it, and else it must not be preferred.
     fn restrict_archived(&mut self, filter: &Filter) {
@@ -136,7 +152,11 @@ impl Conditions {
 }
 
 pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
-    let conditions = Conditions::new(filter);
+    let mut conditions = Conditions::new(filter);
+    let is_by_status = is_by_status(filter) && !filter.statuses.is_empty() && !filter.urgent_first;
+    if let Some(limit) = filter.limit.filter(|_| is_by_status) {
+        conditions = Conditions::of_first(&filter.statuses, limit.saturating_add(filter.offset));
+    }
     let limit = filter.limit.map_or(-1, i64::from);
     let order = match filter.urgent_first {
         true => "instr('critical high medium low', t.priority), t.due NULLS LAST, t.number",
@@ -185,19 +205,24 @@ fn count_matching(
     filter: &Filter,
     conditions: &Conditions,
 ) -> Result<u64> {
-    let by_status = Filter {
+    if is_by_status(filter) {
+        let words = filter.statuses.iter().map(|status| status.word());
+        return sum_counters(transaction, words);
+    }
+    let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
+    transaction.count(&sql, params_from_iter(&conditions.values))
+}
+
+/// Returns whether nothing but statuses restricts a list.
+fn is_by_status(filter: &Filter) -> bool {
+    let without = Filter {
         limit: None,
         offset: 0,
         statuses: Vec::new(),
         urgent_first: false,
         ..filter.clone()
     };
-    if by_status == Filter::default() {
-        let words = filter.statuses.iter().map(|status| status.word());
-        return sum_counters(transaction, words);
-    }
-    let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
-    transaction.count(&sql, params_from_iter(&conditions.values))
+    without == Filter::default()
 }
 
 /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
