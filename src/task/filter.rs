@@ -128,6 +128,20 @@ pub(crate) struct Filter {
     pub(crate) offset: u32,
 }
 
+impl Filter {
+    /// Returns whether nothing but statuses restricts a list.
+    pub(crate) fn is_by_status(&self) -> bool {
+        let without = Filter {
+            limit: None,
+            offset: 0,
+            statuses: Vec::new(),
+            urgent_first: false,
+            ..self.clone()
+        };
+        without == Filter::default()
+    }
+}
+
 /// Reads a date or time; a bare date is its midnight.
 fn parse_due(text: &str) -> Result<String, String> {
     clock::parse_moment(text)

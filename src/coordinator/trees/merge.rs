@@ -171,12 +171,13 @@ impl Trees {
         };
         let mut left = Vec::new();
         let of_branch = ["WIP on", "On"].map(|on| format!("{on} {}:", tree.branch));
-        let stashes = self.ask("stash list --format=%gs")?.unwrap_or_default();
-        for (number, said) in stashes.lines().enumerate() {
+        let stashes = self.ask("stash list --format=%H%x09%gs")?;
+        let stashes = stashes.unwrap_or_default();
+        for (commit, said) in stashes.lines().filter_map(|line| line.split_once('\t')) {
             if of_branch.iter().any(|on| said.starts_with(on)) {
-                let name = format!("stash@{{{number}}}");
-                let fix = format!("git stash pop {name}");
-                left.push(refuse(&format!("{name} ({said})"), fix));
+                // The number of a stash changes with the next one.
+                let fix = format!("git stash apply {commit}");
+                left.push(refuse(&format!("a stash ({said})"), fix));
             }
         }
         let list = "log --walk-reflogs --max-count=1000 --format=%H%x09%gs HEAD --";
@@ -188,7 +189,7 @@ impl Trees {
         let others = others.lines().filter_map(|line| line.split_once('\t'));
         let others = others.filter(|(commit, _)| made.contains(commit));
         left.extend(others.map(|(_, name)| {
-            let fix = format!("git merge {}", quote(name));
+            let fix = format!("git merge {}", quote(&format!("refs/heads/{name}")));
             refuse(&format!("the branch {name}"), fix)
         }));
         Ok(left)

@@ -218,10 +218,10 @@ fn check_git(root: &Path) -> Finding {
         return Finding::ok(check, "git can make worktrees for runs");
     };
     let message = format!(
-        "{name} keeps a merge, and can be deleted unless its run is in progress or can be resumed"
+        "{name} keeps the merge of a run; unless the run is in progress or can be resumed, delete it by `git update-ref -d`"
     );
-    let delete = format!("git update-ref --no-deref -d {}", quote(&name));
-    Finding::warn(check, message, delete)
+    let run = name.rsplit('/').next().unwrap_or_default();
+    Finding::warn(check, message, format!("cleo runs show {}", quote(run)))
 }
 
 fn check_model(settings: &Settings) -> Finding {

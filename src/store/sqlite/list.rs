@@ -153,7 +153,7 @@ impl Conditions {
 
 pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
     let mut conditions = Conditions::new(filter);
-    let is_by_status = is_by_status(filter) && !filter.statuses.is_empty() && !filter.urgent_first;
+    let is_by_status = filter.is_by_status() && !filter.statuses.is_empty() && !filter.urgent_first;
     if let Some(limit) = filter.limit.filter(|_| is_by_status) {
         conditions = Conditions::of_first(&filter.statuses, limit.saturating_add(filter.offset));
     }
@@ -205,24 +205,12 @@ fn count_matching(
     filter: &Filter,
     conditions: &Conditions,
 ) -> Result<u64> {
-    if is_by_status(filter) {
+    if filter.is_by_status() {
         let words = filter.statuses.iter().map(|status| status.word());
         return sum_counters(transaction, words);
     }
     let sql = format!("SELECT count(*) FROM tasks t WHERE {}", conditions.sql());
     transaction.count(&sql, params_from_iter(&conditions.values))
-}
-
-/// Returns whether nothing but statuses restricts a list.
-fn is_by_status(filter: &Filter) -> bool {
-    let without = Filter {
-        limit: None,
-        offset: 0,
-        statuses: Vec::new(),
-        urgent_first: false,
-        ..filter.clone()
-    };
-    without == Filter::default()
 }
 
 /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
