@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(crate) use code::Code;
 
 /// Maximum length of a message in an answer, in characters.
-const MESSAGE_MAX: usize = 10_000;
+const MESSAGE_MAX: usize = 6_000;
 
 /// Result of everything in cleo that can fail.
 pub(crate) type Result<T> = std::result::Result<T, Error>;

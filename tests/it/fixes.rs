@@ -311,7 +311,11 @@ fn check(row: &Row, exit: i64) -> Result<(), String> {
     if !is_told || (error["code"] == row.code && error["exitCode"] != exit) {
         return Err(format!("another error: {whole}"));
     }
-    let message = error["message"].as_str().unwrap_or_default();
+    let mut message = error["message"].as_str().unwrap_or_default();
+    if row.code == "E_CRITERION_FAILED" {
+        // The last lines of its command follow.
+        message = message.lines().next().unwrap_or_default();
+    }
     if message.is_empty() || message.contains('\n') || message.chars().count() > 600 {
         return Err(format!("the message is not a sentence: {message}"));
     }

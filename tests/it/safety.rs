@@ -76,7 +76,7 @@ fn sixty_four_concurrent_writers_lose_nothing() {
         (1_152, 1_152),
         "no id is given twice"
     );
-    let listed = workspace.ask("list");
+    let listed = workspace.ask("list --limit 2000");
     let tasks = listed["result"]["tasks"].as_array().unwrap();
     let titles: BTreeSet<&str> = tasks
         .iter()

@@ -198,7 +198,7 @@ fn no_message_and_no_fix_is_without_end() {
         let reply = workspace.finish(workspace.command(line), "");
         assert!(reply.stdout.len() < 7_000, "{}", reply.stdout.len());
         let error = &document(&reply)["error"];
-        assert!(error["message"].as_str().unwrap().chars().count() <= 2_001);
+        assert!(error["message"].as_str().unwrap().chars().count() <= 6_001);
         let mut command = workspace.command(line);
         command.env("CLEO_FORMAT", "text");
         assert!(workspace.finish(command, "").stderr.len() < 7_000);

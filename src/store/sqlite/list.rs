@@ -96,7 +96,8 @@ impl Conditions {
                 status.word()
             )
         };
-        let first: Vec<String> = statuses.iter().map(first).collect();
+        let statuses: BTreeSet<&Status> = statuses.iter().collect();
+        let first: Vec<String> = statuses.into_iter().map(first).collect();
         let mut conditions = Conditions::default();
         let condition = format!("t.number IN ({})", first.join(" UNION ALL "));
         conditions.parts.push(condition);

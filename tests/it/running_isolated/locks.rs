@@ -167,7 +167,7 @@ fn merge_of_killed_run_is_not_pruned() {
     assert!(
         doctor
             .to_string()
-            .contains(&format!("merge/{id} keeps a merge"))
+            .contains(&format!("merge/{id} keeps the merge of a run"))
     );
     workspace.git("gc --quiet --prune=now");
     let resumed = workspace.ask(format!("runs resume {id}"));
