@@ -96,7 +96,7 @@ fn show_added(screen: &mut Screen, added: &Added) {
 
 #[derive(Args)]
 #[command(after_help = "\
-Without --status, closed tasks are left out.
+Closed tasks are left out, unless --status, --all or --archived asks for them.
 
 Examples:
   cleo list
@@ -123,7 +123,7 @@ pub(super) struct ArchiveOptions {
     #[arg(long)]
     archived: bool,
 
-    /// Include closed and archived tasks
+    /// Include archived tasks, and in `cleo list` closed ones
     #[arg(long, conflicts_with = "archived")]
     all: bool,
 }

@@ -51,7 +51,7 @@ pub(super) fn find<'a>(
     is_vague.then(|| (skill, word.to_string(), how, is_doubtful))
 }
 
-/// Returns whether words begin with those of a keyword. `ship+log` stands for any words from a verb to its object.
+/// Returns whether words begin with those of a keyword. `ship+log` needs the verb and its object, whatever is between.
 fn begins_with(words: &[&str], keyword: &str) -> bool {
     let (start, object) = keyword.split_once('+').unwrap_or((keyword, ""));
     let mut parts = start.split(' ').enumerate();

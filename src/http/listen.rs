@@ -215,11 +215,11 @@ fn connection(
     let router = router.clone();
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(peer);
-        let whole = |body| Whole {
+        let drained = |body| DrainedBody {
             body: Body::new(body),
             patience,
         };
-        let request = request.map(|body| Body::new(whole(body)));
+        let request = request.map(|body| Body::new(drained(body)));
         router.clone().call(request)
     });
     http1::Builder::new()
@@ -231,12 +231,12 @@ fn connection(
 
 /// The body of a request. A refusal leaves it unread; its rest is read then and thrown away, so that the reply gets
 /// through, and the connection can be used again.
-struct Whole {
+struct DrainedBody {
     body: Body,
     patience: Duration,
 }
 
-impl HttpBody for Whole {
+impl HttpBody for DrainedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -256,7 +256,7 @@ impl HttpBody for Whole {
     }
 }
 
-impl Drop for Whole {
+impl Drop for DrainedBody {
     fn drop(&mut self) {
         let Ok(runtime) = Handle::try_current() else {
             return;

@@ -45,7 +45,7 @@ pub(crate) struct Skill {
     pub(crate) tags: Vec<String>,
     pub(crate) types: Vec<String>,
     pub(crate) keywords: Vec<String>,
-    /// Words of which a task must have one before a keyword leads to it; without any, all tasks count.
+    /// A keyword leads to it only for a task with one of these words; without any, for every task.
     pub(crate) evidence: Vec<String>,
     /// Skills that may continue its work.
     pub(crate) chains: Vec<String>,

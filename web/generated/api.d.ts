@@ -5785,7 +5785,7 @@ export interface components {
             /** @description Its purpose, and when to use it. */
             description: string;
             digest: string;
-            /** @description Words of which a task must have one before a keyword leads to it; without any, all tasks count. */
+            /** @description A keyword leads to it only for a task with one of these words; without any, for every task. */
             evidence: string[];
             keywords: string[];
             /** @description Name, such as `ct-research-agent`. */
