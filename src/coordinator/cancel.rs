@@ -217,12 +217,15 @@ fn clean_up(
         for task in track.tasks().iter().filter(|task| !task.is_done()) {
             if let Ok(Some(commit)) = trees.find_merge(task.planned.task_id, &run.started_at) {
                 let id = task.planned.task_id;
-                warnings.push(format!(
-                    "{id} is not done, but its work is merged: {commit}"
-                ));
+                warnings.push(match trees.explain_revert(&commit).ok().flatten() {
+                    Some(why) => format!("{id} is not done: {why}"),
+                    None => format!("{id} is not done, but its work is merged: {commit}"),
+                });
             }
         }
-        new.extend(sweep_trees(context, &trees, &track, &events)?);
+        let told = sweep_trees(context, &trees, &track, &events)?;
+        warnings.extend(told.iter().filter_map(read_warning));
+        new.extend(told);
         warnings.extend(trees.warnings.take());
     }
     let had_failed = run.status == RunStatus::Failed;
@@ -252,6 +255,22 @@ fn clean_up(
         run,
         ..Cancelled::default()
     })
+}
+
+/// Returns what an event says of work that is neither on a branch nor in a worktree.
+fn read_warning(event: &RunEvent) -> Option<String> {
+    match event {
+        RunEvent::Task {
+            event:
+                TaskEvent::Retained {
+                    reason,
+                    branch: None,
+                    worktree: None,
+                },
+            ..
+        } => reason.clone(),
+        _ => None,
+    }
 }
 
 /// Returns the events that end unfinished tasks.

@@ -114,16 +114,21 @@ impl Engine<'_> {
                 return Ok(Delivery::Stuck(Some(branch), why));
             }
         };
+        let merge = match commit {
+            Some(_) => commit.clone(),
+            None => self.find_merge(id)?,
+        };
+        if let (None, Some(merge), true) = (&commit, &merge, trees.has_commits(tree)?)
+            && let Some(why) = trees.explain_revert(merge)?
+        {
+            return Ok(Delivery::Stuck(None, why));
+        }
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
         self.push_conflict_event(step, &aside);
         if let Err(error) = reported {
             return self.roll_back_delivery(commit.as_deref(), error);
         }
-        let merge = match commit {
-            Some(_) => commit.clone(),
-            None => self.find_merge(id)?,
-        };
         let mut lacking = match self.complete_in_workspace(step, Some(merge.clone())) {
             Ok(Delivery::Lacking(lacking)) => lacking,
             Err(error) => {

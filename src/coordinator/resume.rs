@@ -54,8 +54,8 @@ pub(crate) fn resume(
     let team = selection::team(&mut context, &planned, &first, &ambience)?;
     Trust::new(&surroundings, &workspace).require(&team.items)?;
     if let Some(trees) = open_trees(&workspace, &run, &events)? {
-        Trees::require_startable(&workspace)?;
-        trees.require_base()?;
+        // A killed move of the checkout is finished or undone once the run is taken over.
+        trees.require_base_at(Trees::require_startable(&workspace)?)?;
         // No work could be merged, and its agents would be paid.
         trees.require_conversion(&workspace.root)?;
     }

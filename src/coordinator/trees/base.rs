@@ -81,7 +81,11 @@ impl Trees {
     /// Returns the commit that is checked out in the workspace. It is an error when the checkout left the
     /// branch of the run or lacks a commit that the run made.
     pub(in crate::coordinator) fn require_base(&self) -> Result<String> {
-        let head = self.head()?;
+        self.require_base_at(self.head()?)
+    }
+
+    /// As [`Trees::require_base`], of a checkout that was read before.
+    pub(in crate::coordinator) fn require_base_at(&self, head: Base) -> Result<String> {
         let Some(base) = &self.base else {
             return Ok(head.commit);
         };
@@ -161,12 +165,19 @@ impl Trees {
         let Some(base) = &self.base else {
             return Ok("HEAD".to_string());
         };
-        let name = reference(base.branch.as_ref());
-        let is_there = match base.branch {
-            Some(_) => self.has(&name)?,
-            None => self.is_ancestor(&base.commit, &name)?,
-        };
+        let name = self.find_reference(base.branch.as_ref())?;
+        let is_there = name != "HEAD" || self.is_ancestor(&base.commit, &name)?;
         Ok(if is_there { name } else { base.commit.clone() })
+    }
+
+    /// Returns the full name of a branch, or HEAD where there is none, or none any more: it may have another name there.
+    pub(super) fn find_reference(&self, branch: Option<&String>) -> Result<String> {
+        let name = reference(branch);
+        Ok(if self.has(&name)? {
+            name
+        } else {
+            reference(None)
+        })
     }
 
     pub(in crate::coordinator) fn format_merge_command(&self, branch: &str) -> String {

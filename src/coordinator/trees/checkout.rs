@@ -20,7 +20,7 @@ use crate::tree::MERGES;
 
 const NOTE_MAX: u64 = 1 << 20;
 /// The mode of a submodule (gitglossary, "gitlink").
-const GITLINK: &str = "160000";
+pub(super) const GITLINK: &str = "160000";
 /// Options of `git restore` for index and files.
 pub(super) const BOTH: &str = "--staged --worktree";
 /// Files outside of a sparse checkout belong to the commit, too.
@@ -169,6 +169,11 @@ impl Trees {
             return match noted {
                 Some(step) if self.is_waiting_for_proof(&step, &head.commit)? => Ok(Base {
                     commit: step.old,
+                    ..head
+                }),
+                // Its files may be reverted already, and its branch not yet.
+                Some(step) if !step.is_merge && step.old == head.commit => Ok(Base {
+                    commit: step.new,
                     ..head
                 }),
                 _ => Ok(head),
@@ -323,6 +328,6 @@ impl Trees {
 }
 
 /// Returns whether a text is the full id of a commit, and nothing that git takes for an option.
-fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -1,9 +1,9 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::baseline::Baseline;
-use super::checkout::Moved;
+use super::checkout::{Moved, is_id};
 use super::git::{Answer, Words};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
@@ -161,8 +161,9 @@ impl Trees {
         Ok(Baseline::load(&tree.baseline).start != Some(tip))
     }
 
-    /// Lists where an agent left work that its branch lacks: in the stash, and on branches to which it committed. Git names
-    /// the branch in the message of a stash, and notes for each worktree what was committed in it.
+    /// Lists where an agent left work that its branch lacks: in the stash, on branches to which it committed, and without a
+    /// branch. Git names the branch in the message of a stash, and notes for each worktree what was committed in it and
+    /// which commit it left for another one.
     pub(in crate::coordinator) fn list_left_elsewhere(&self, tree: &Tree) -> Result<Vec<Error>> {
         let refuse = |place: &str, fix: String| {
             let message =
@@ -181,9 +182,25 @@ impl Trees {
             }
         }
         let list = "log --walk-reflogs --max-count=1000 --format=%H%x09%gs HEAD --";
-        let made = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
-        let made = made.lines().filter_map(|line| line.split_once("\tcommit"));
+        let noted = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
+        let made = noted.lines().filter_map(|line| line.split_once("\tcommit"));
         let made: HashSet<&str> = made.map(|(commit, _)| commit).collect();
+        let moves = noted.lines().filter_map(|line| {
+            let (_, names) = line.split_once("\tcheckout: moving from ")?;
+            names.split(' ').next().filter(|name| is_id(name))
+        });
+        for commit in BTreeSet::from_iter(moves) {
+            let finds = |list: String| Ok(!self.ask(list)?.unwrap_or_default().is_empty());
+            let own = format!("refs/heads/{}...{commit}", tree.branch);
+            if finds(format!("rev-list --max-count=1 {commit} --not --all"))?
+                && finds(format!(
+                    "rev-list --max-count=1 --cherry-pick --right-only {own}"
+                ))?
+            {
+                let fix = format!("git merge {commit}");
+                left.push(refuse(&format!("the commit {commit}"), fix));
+            }
+        }
         let list = "for-each-ref --format=%(objectname)%09%(refname:lstrip=2) refs/heads";
         let others = self.run(format!("{list} --no-merged=refs/heads/{}", tree.branch))?;
         let others = others.lines().filter_map(|line| line.split_once('\t'));
@@ -193,6 +210,27 @@ impl Trees {
             refuse(&format!("the branch {name}"), fix)
         }));
         Ok(left)
+    }
+
+    /// Returns what is to be said of a merge that was reverted since; none of one that counts.
+    pub(in crate::coordinator) fn explain_revert(&self, merge: &str) -> Result<Option<String>> {
+        let revert = self.find_revert(merge, &self.merge_target()?)?;
+        Ok(revert.map(|revert| {
+            format!(
+                "its work was merged ({merge}) and reverted since; `git revert {revert}` brings it back"
+            )
+        }))
+    }
+
+    /// Finds the commit that `git revert` made of another one, unless that was reverted, too.
+    pub(super) fn find_revert(&self, commit: &str, branch: &str) -> Result<Option<String>> {
+        let list = format!("log --max-count=1 --fixed-strings --format=%H {commit}..{branch}");
+        let words = format!("--grep=This reverts commit {commit}");
+        let found = self.run(Words::with(&list, [words]))?;
+        if found.is_empty() || self.find_revert(&found, branch)?.is_some() {
+            return Ok(None);
+        }
+        Ok(Some(found))
     }
 
     fn trailer(&self, task: TaskId) -> String {

@@ -261,7 +261,8 @@ impl Trees {
         if let Some(step) = self.read_move()
             && self.is_waiting_for_proof(&step, &step.new)?
         {
-            let (merge, branch) = (step.new.clone(), reference(step.branch.as_ref()));
+            let merge = step.new.clone();
+            let branch = self.find_reference(step.branch.as_ref())?;
             if self.is_at(&step, &step.new)? {
                 let back = Move {
                     old: step.new,
@@ -272,7 +273,9 @@ impl Trees {
                 };
                 self.make_move(back)?;
             }
-            left = self.is_ancestor(&merge, &branch)?.then_some(merge);
+            let is_there =
+                self.is_ancestor(&merge, &branch)? && self.find_revert(&merge, &branch)?.is_none();
+            left = is_there.then_some(merge);
         }
         self.forget_move()?;
         Ok(left)

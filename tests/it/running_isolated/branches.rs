@@ -846,3 +846,45 @@ git switch --quiet --create mine && echo work >work.txt && {commit}"
     expect_exit(proof::run(&workspace, "T2", &there), 0);
     assert_eq!(workspace.read("work.txt"), "work\n");
 }
+
+#[test]
+fn commits_on_detached_head_do_not_pass_for_work() {
+    let who = "git -c user.name=a -c user.email=a@b";
+    let commit =
+        format!("echo work >work.txt && git add work.txt && {who} commit --quiet --message work");
+    let there =
+        format!("export GIT_CONFIG_GLOBAL=/dev/null; git switch --quiet --detach && {commit}");
+    let back = "git rev-parse HEAD >$CLEO_ROOT/../left; git switch --quiet -";
+    for (beside, exit) in [("", 80), ("; echo new >new.txt", 0)] {
+        let workspace = repository();
+        let script = format!("{there}\n{back}{beside}");
+        let result = expect_exit(proof::run(&workspace, "T1", &script), exit);
+        let left = workspace.read("../left");
+        let why = format!(
+            "so it is not merged: the commit {0} (`git merge {0}`)",
+            left.trim()
+        );
+        let task = only_task(&result);
+        assert!(task["warnings"].to_string().contains(&why), "{task}");
+        assert_eq!(
+            workspace.git(format!("show {}:work.txt", left.trim())),
+            "work\n"
+        );
+    }
+    // Commits that a ref or its own branch has are not named, and neither are those that it only looked at.
+    for taken in [
+        "git merge --quiet $(cat $CLEO_ROOT/../left)",
+        "git cherry-pick $(cat $CLEO_ROOT/../left) >/dev/null",
+        "git branch other $(cat $CLEO_ROOT/../left); echo new >new.txt",
+        "git tag other $(cat $CLEO_ROOT/../left); echo new >new.txt",
+    ] {
+        let workspace = repository();
+        workspace.git(format!("{COMMIT} more --allow-empty"));
+        let who = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+        let look = "git switch --quiet --detach HEAD~1; git switch --quiet -";
+        let script = format!("{who}; {look}\n{there}\n{back}; {taken}");
+        let result = expect_exit(proof::run(&workspace, "T1", &script), 0);
+        let warnings = only_task(&result)["warnings"].to_string();
+        assert!(!warnings.contains("the commit"), "{taken}: {warnings}");
+    }
+}
