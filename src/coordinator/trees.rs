@@ -89,7 +89,8 @@ impl Tree {
     /// Returns whether cleo was killed while it made the worktree: then there is nothing to keep, and files that git had
     /// not written would count as deleted.
     pub(super) fn is_half_made(&self) -> bool {
-        !self.baseline.exists()
+        let prompt = format!("{}.prompt.md", self.name());
+        !self.baseline.exists() && !self.run_folder().join(prompt).exists()
     }
 
     /// Returns the places of the baselines of earlier worktrees of the task.
@@ -354,15 +355,14 @@ impl Trees {
         aside: &mut Vec<Error>,
     ) -> Result<Option<String>> {
         if tree.is_there() {
-            if tree.baseline.exists() {
-                if may_report {
-                    self.report(tree, aside)?;
-                }
-                self.require_copied(tree)?;
+            tree.require_baseline()?;
+            if may_report {
+                self.report(tree, aside)?;
             }
+            self.require_copied(tree)?;
             self.commit(tree, message)?;
             aside.extend(self.list_left_elsewhere(tree)?);
-            self.keep_ignored(tree)?;
+            aside.extend(self.keep_ignored(tree)?);
         }
         self.remove_worktree(tree)
     }

@@ -23,14 +23,14 @@ const GROUPS_MAX: usize = 100;
 /// Characters that make a pattern of a path.
 const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-pub(super) struct Globs {
+pub(crate) struct Globs {
     set: Option<GlobSet>,
     patterns: Vec<String>,
 }
 
 impl Globs {
     /// Reads patterns; no patterns match everything.
-    pub(super) fn new(patterns: &[String]) -> Result<Globs> {
+    pub(crate) fn new(patterns: &[String]) -> Result<Globs> {
         let refused = || {
             let message = "the files that the task declares cannot be used as patterns";
             Error::new(Code::TaskInvalid, message)
@@ -63,7 +63,7 @@ impl Globs {
         }
     }
 
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub(crate) fn has(&self, path: &Path) -> bool {
         self.set.as_ref().is_none_or(|set| set.is_match(path))
     }
 
@@ -72,7 +72,8 @@ impl Globs {
         patterns.filter(|pattern| !pattern.contains(SIGNS))
     }
 
-    pub(super) fn folders(&self) -> Vec<PathBuf> {
+    /// Returns the paths at or below which files can match.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
         if self.set.is_none() {
             return vec![PathBuf::new()];
         }

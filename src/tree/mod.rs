@@ -32,7 +32,7 @@ pub(crate) use git::{
     MERGES, RESERVED_BRANCH, commit, find_held_merge, head, is_ahead, refuse_branch,
     require_git_version,
 };
-use glob::Globs;
+pub(crate) use glob::Globs;
 
 /// Most files that are digested.
 pub(crate) const FILES_MAX: usize = 50_000;

@@ -208,17 +208,22 @@ fn stale_drafts_of_killed_processes_show() {
     let workspace = workspace()
         .with(".cleo/.new-young", "")
         .with(".cleo/.new-old", "")
-        .with(".new-old", "");
+        .with(".new-old", "")
+        .with(".cleo/runs/run_1/outputs/.new-old", "");
     let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
-    for draft in [".cleo/.new-old", ".new-old"] {
+    for draft in [
+        ".cleo/.new-old",
+        ".new-old",
+        ".cleo/runs/run_1/outputs/.new-old",
+    ] {
         let mut options = File::options();
         let old = options.write(true).open(workspace.path(draft)).unwrap();
         old.set_modified(hours_ago).unwrap();
     }
-    let fix = only(&workspace, "workspace.leftovers", "warn", "2 drafts");
+    let fix = only(&workspace, "workspace.leftovers", "warn", "3 drafts");
     let listed = workspace.shell(&fix);
     assert_eq!(listed.exit, 0, "{listed}");
-    assert_eq!(listed.stdout.lines().count(), 2, "{listed}");
+    assert_eq!(listed.stdout.lines().count(), 3, "{listed}");
     assert!(!listed.stdout.contains("young"), "{listed}");
 }
 

@@ -2,6 +2,7 @@
 
 mod branches;
 mod conflicts;
+mod ignored;
 mod locks;
 mod outputs;
 mod parts;

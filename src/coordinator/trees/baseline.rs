@@ -3,14 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use serde::{Deserialize, Serialize};
 
 use super::Tree;
-use super::copy::{copy, digest_file};
+use super::copy::{copy, digest_file, require_no_link};
 use crate::error::Result;
 use crate::file::{read, unreadable, write_private};
 use crate::task::Task;
+use crate::tree::Globs;
 
 const NOTE_MAX: u64 = 64 << 20;
 
@@ -61,6 +63,7 @@ impl Baseline {
     }
 
     pub(super) fn save(&self, path: &Path) -> Result<()> {
+        require_no_link(path.ancestors().nth(2).unwrap_or(path), path)?;
         write_private(path, &serde_json::to_string(self).unwrap_or_default())
     }
 
@@ -138,7 +141,7 @@ pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<S
     crate::build_map(paths.into_iter().filter_map(digest))
 }
 
-/// The deliverables and files of a task, some of which are paths.
+/// The deliverables and files of a task, some of which are paths or patterns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::coordinator) struct Declared {
@@ -154,23 +157,44 @@ impl Declared {
         }
     }
 
-    /// Returns whether a file is declared. A folder among the files of a task may hold caches too, which are not.
-    pub(super) fn has(&self, path: &str) -> bool {
-        let is_it = |named: &String| normalize_path(named) == path;
-        let is_in = |folder: &String| {
-            let rest = path.strip_prefix(normalize_path(folder));
-            rest.is_some_and(|rest| rest.starts_with('/'))
+    pub(super) fn patterns(&self) -> Vec<Pattern> {
+        let read = |text: &String, has_below| {
+            let text = text.trim();
+            let text = text.strip_prefix("./").unwrap_or(text);
+            let text = text.trim_end_matches('/').to_string();
+            let globs = Globs::new(slice::from_ref(&text)).ok()?;
+            Some(Pattern {
+                text,
+                globs,
+                has_below,
+            })
         };
-        let mut all = self.deliverables.iter().chain(&self.files);
-        all.any(is_it) || self.deliverables.iter().any(is_in)
+        let deliverables = self.deliverables.iter().map(|text| read(text, true));
+        let files = self.files.iter().map(|text| read(text, false));
+        deliverables.chain(files).flatten().collect()
     }
 }
 
-pub(super) fn normalize_path(text: &str) -> &str {
-    let text = text.trim();
-    text.strip_prefix("./")
-        .unwrap_or(text)
-        .trim_end_matches('/')
+/// A declared path or pattern.
+pub(super) struct Pattern {
+    text: String,
+    pub(super) globs: Globs,
+    /// False for the files of a task: a folder among them may hold caches too, which are not declared.
+    has_below: bool,
+}
+
+impl Pattern {
+    pub(super) fn has(&self, path: &str) -> bool {
+        let depth = |path: &str| path.matches('/').count();
+        let is_deep = self.text.contains("**") || depth(path) != depth(&self.text);
+        if is_deep && !self.has_below {
+            return false;
+        }
+        // The name of a file may have the signs of a pattern.
+        let below = path.strip_prefix(&self.text);
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            || self.globs.has(Path::new(path))
+    }
 }
 
 pub(super) fn is_regular(path: &Path) -> bool {
@@ -225,7 +249,8 @@ mod tests {
             ("web", true),
             ("web/node_modules/x", false),
         ] {
-            assert_eq!(declared.has(path), expected, "{path}");
+            let has = declared.patterns().iter().any(|one| one.has(path));
+            assert_eq!(has, expected, "{path}");
         }
     }
 }

@@ -3,13 +3,16 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::error::Result;
+use super::{Tree, refuse};
+use crate::error::{Result, quote};
 use crate::file::{open_below, unreadable, unwritable};
+use crate::id;
 use crate::tree::digest_content;
 
 /// Digests a regular file below a folder, however large it is; none when it is missing.
@@ -42,15 +45,74 @@ pub(super) fn copy(top: &Path, from: &Path, digested: Option<&str>, to: &Path) -
     put.map_err(|failed| unwritable(to, failed.error))
 }
 
-/// Copies a file to one beside the place that it is for.
+/// Copies a link as it is.
+pub(super) fn copy_link(target: &Path, to: &Path) -> Result<()> {
+    let make = || {
+        fs::create_dir_all(to.parent().unwrap_or(to))?;
+        if to.is_symlink() {
+            fs::remove_file(to)?;
+        }
+        symlink(target, to)
+    };
+    make().map_err(|cause| unwritable(to, cause))
+}
+
+impl Tree {
+    pub(super) fn run_folder(&self) -> &Path {
+        self.baseline.ancestors().nth(2).unwrap_or(&self.baseline)
+    }
+
+    /// Returns where the copy of a file of the worktree is kept.
+    pub(super) fn place_copy(&self, extension: &str, name: &str) -> Result<PathBuf> {
+        let place = self.baseline.with_extension(extension).join(name);
+        require_no_link(self.run_folder(), &place).map(|()| place)
+    }
+
+    /// Refuses to remove a worktree whose baseline is gone: what is new in it is unknown.
+    pub(super) fn require_baseline(&self) -> Result<()> {
+        require_no_link(self.run_folder(), &self.baseline)?;
+        if self.baseline.exists() {
+            return Ok(());
+        }
+        let (baseline, top) = (self.baseline.display(), &self.top);
+        let message = format!(
+            "{baseline} is gone, by which cleo knows what is new in the worktree: save what you need from there, and \
+             remove it with `git worktree remove --force --force {}`",
+            quote(&top.to_string_lossy())
+        );
+        Err(refuse(message, "ls -lA", top))
+    }
+}
+
+/// Refuses a place in the folder of a run when a folder on the way is a link, with which an agent has files written over
+/// elsewhere.
+pub(super) fn require_no_link(run: &Path, place: &Path) -> Result<()> {
+    let mut way = place.ancestors().skip(1).take_while(|above| *above != run);
+    match way.find(|folder| folder.is_symlink()) {
+        None => Ok(()),
+        Some(link) => {
+            let message = format!("{} is a link", link.display());
+            Err(unwritable(place, io::Error::other(message)))
+        }
+    }
+}
+
+/// Copies a file to one beside the place that it is for. Its name is always the same, so that the next copy to this place
+/// removes what a killed process left.
 fn write_draft(file: &File, path: &Path) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     let there = file.metadata()?;
+    let digest = id::digest(path.as_os_str().as_bytes());
+    let name = digest.replace("sha256:", ".new-");
+    if folder.join(&name).symlink_metadata().is_ok() {
+        fs::remove_file(folder.join(&name))?;
+    }
     // The system removes the permissions that the umask forbids.
-    let mode = 0o666 | (there.permissions().mode() & 0o111);
+    let mode = there.permissions().mode() & 0o777;
     let mut draft = tempfile::Builder::new()
-        .prefix(".new-")
+        .prefix(&name)
+        .rand_bytes(0)
         .permissions(fs::Permissions::from_mode(mode))
         .tempfile_in(folder)?;
     io::copy(&mut file.take(there.len()), &mut draft)?;
@@ -60,7 +122,6 @@ fn write_draft(file: &File, path: &Path) -> io::Result<NamedTempFile> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
     use std::process::Command;
 
     use super::*;

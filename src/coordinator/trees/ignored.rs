@@ -1,48 +1,74 @@
 //! Files of a worktree that git ignores: no branch holds them, so they are copied, or their worktree is kept.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::baseline::{Baseline, Declared, is_regular, normalize_path};
-use super::copy::copy;
-use super::git::{IGNORED, STATUS, Words};
+use super::baseline::{Baseline, Declared, is_regular};
+use super::checkout::GITLINK;
+use super::copy::{copy, copy_link};
+use super::git::{IGNORED, STATUS, Words, pathspec};
 use super::merge::list_names;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::Workspace;
 
 impl Trees {
-    /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
+    /// Names the declared files below a root that git ignores and whose places are in the workspace. Where git cannot say,
+    /// there are none.
     pub(super) fn list_ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let home = Workspace::from(self.root_in_checkout());
-        let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
-        let named = declared.deliverables.iter().chain(&declared.files);
-        let named: Vec<&str> = named
-            .map(|text| normalize_path(text))
-            .filter(is_path)
-            .collect();
-        if named.is_empty() {
-            return Vec::new();
-        }
-        let named = named.iter().map(|path| format!(":(literal){path}"));
-        let list = Words::with(&format!("{IGNORED} --"), named);
-        let mut found = self.git_in(root).list(list).unwrap_or_default();
-        let own = self.list_own_places();
-        let is_output = |path: &String| {
-            let place = self.inside.join(path);
-            !own.iter().any(|own| place.starts_with(own))
-                && declared.has(path)
-                && home.confine(path).is_ok()
-                && is_regular(&root.join(path))
-        };
-        found.retain(is_output);
+        let mut found = self.list_declared(root, declared).unwrap_or_default();
+        found.retain(|path| self.can_bring(root, path));
         found
+    }
+
+    /// Names what a task declares below a root and git ignores.
+    fn list_declared(&self, root: &Path, declared: &Declared) -> Result<Vec<String>> {
+        let patterns = declared.patterns();
+        let folders: Vec<PathBuf> = patterns
+            .iter()
+            .flat_map(|one| one.globs.folders())
+            .collect();
+        if folders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let folders = folders.iter().map(|folder| pathspec("literal", folder));
+        let list = Words::with(&format!("{IGNORED} --"), folders);
+        let mut found = self.git_in(root).list(list)?;
+        let own = self.list_own_places();
+        found.retain(|path| {
+            let is_own = own
+                .iter()
+                .any(|own| self.inside.join(path).starts_with(own));
+            !is_own && patterns.iter().any(|one| one.has(path))
+        });
+        Ok(found)
+    }
+
+    /// Splits what a task declares and git ignores in a worktree into files whose places are in the workspace, and the rest.
+    fn split_declared(&self, tree: &Tree, declared: &Declared) -> Result<[BTreeSet<String>; 2]> {
+        let mut split = [BTreeSet::new(), BTreeSet::new()];
+        for path in self.list_declared(&tree.root, declared)? {
+            let at = usize::from(!self.can_bring(&tree.root, &path));
+            let path = self.inside.join(path).to_string_lossy().into_owned();
+            split[at].insert(path);
+        }
+        Ok(split)
+    }
+
+    /// Returns whether a declared file can be copied to its place in the workspace, which no link leads out of.
+    fn can_bring(&self, root: &Path, path: &str) -> bool {
+        let home = Workspace::from(self.root_in_checkout());
+        home.confine(path).is_ok() && is_regular(&root.join(path))
     }
 
     /// Finds a file of a worktree that git ignores, so that no branch holds it: a single one, else one in an ignored
     /// folder. Reports and cleo's own files do not count.
     pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
         let places = self.list_own_places();
-        let mut names = self.list_single_ignored(tree)?;
+        let declared = Baseline::load(&tree.baseline).declared;
+        let [brought, _] = self.split_declared(tree, &declared)?;
+        let mut names = Vec::from_iter(&self.list_single_ignored(tree)? - &brought);
         names.extend(self.git_in(&tree.top).list(IGNORED)?);
         Ok(names.into_iter().find(|name| !is_in(&places, name)))
     }
@@ -59,9 +85,11 @@ impl Trees {
     }
 
     /// Keeps what git ignores in a worktree that is to be removed: all of it where the commands of the task may need it,
-    /// else the single files, as copies.
-    pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<()> {
-        let needed = Baseline::load(&tree.baseline).needed;
+    /// else single and declared files, as copies. Returns what is to be told of them.
+    pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<Vec<Error>> {
+        let Baseline {
+            needed, declared, ..
+        } = Baseline::load(&tree.baseline);
         if !needed.is_empty() {
             let message = format!(
                 "its commands passed there and failed in the workspace, and git ignores {needed}: have git track what \
@@ -70,44 +98,79 @@ impl Trees {
             let look = format!("git -C {} status --ignored", quote(&tree.display_path()));
             return Err(Error::new(Code::NotVerified, message).fix(look));
         }
-        let names = self.list_single_ignored(tree)?;
-        let kept = tree.baseline.with_extension("");
-        for name in &names {
-            copy(&tree.top, &tree.top.join(name), None, &kept.join(name))?;
+        let [brought, outside] = self.split_declared(tree, &declared)?;
+        let names = &(&self.list_single_ignored(tree)? - &brought) | &outside;
+        let (mut kept, mut kept_outside) = (Vec::new(), Vec::new());
+        for name in names {
+            let (from, to) = (tree.top.join(&name), tree.place_copy("", &name)?);
+            if let Ok(target) = fs::read_link(&from) {
+                copy_link(&target, &to)?;
+                kept.push(format!("{name} -> {}", target.display()));
+                continue;
+            }
+            copy(&tree.top, &from, None, &to)?;
+            match outside.contains(&name) {
+                true => kept_outside.push(name),
+                false => kept.push(name),
+            }
         }
-        if let Some(task) = tree.task().filter(|_| !names.is_empty()) {
-            let (names, kept) = (list_names(names), kept.display());
-            self.warn(format!(
-                "git ignores files that were in the worktree of {task}, so they are not merged; they are in {kept}: {names}"
-            ));
+        let task = tree.task().map(|task| task.to_string()).unwrap_or_default();
+        let place = tree.baseline.with_extension("");
+        let tell = |code, names: Vec<String>, why: String| {
+            let message = format!("{why} {}: {}", place.display(), list_names(names));
+            Error::new(code, message).fix(format!("ls -AR {}", quote(&place.to_string_lossy())))
+        };
+        let mut told = Vec::new();
+        if !kept.is_empty() {
+            let why = format!(
+                "git ignores files that were in the worktree of {task}, so they are not merged; they are in"
+            );
+            told.push(tell(Code::NotVerified, kept, why));
         }
-        Ok(())
+        if !kept_outside.is_empty() {
+            let why = format!(
+                "{task} declares files whose places in the workspace lead out of it by a link; they are in"
+            );
+            told.push(tell(Code::PathOutside, kept_outside, why));
+        }
+        Ok(told)
     }
 
-    /// Lists the files that git ignores one by one. Ignored folders, and new ones that ignore themselves, are mostly built
-    /// or installed. Declared files are in the workspace, and a link holds nothing itself.
-    fn list_single_ignored(&self, tree: &Tree) -> Result<Vec<String>> {
-        let git = self.git_in(&tree.top);
-        let listed = git.list(format!("{STATUS} --ignored=matching"))?;
-        let mut names: Vec<&str> = listed
-            .iter()
-            .filter_map(|line| line.strip_prefix("!! "))
-            .collect();
-        let declared = Baseline::load(&tree.baseline).declared;
-        let brought = self.list_ignored(&tree.root, &declared);
-        let mut others = self.list_own_places();
-        others.extend(brought.iter().map(|path| self.inside.join(path)));
-        let tracked = git.list("ls-files -z")?;
-        let own = names
-            .iter()
-            .filter_map(|name| name.strip_suffix("/.gitignore"));
-        let is_new = |own: &&str| !tracked.iter().any(|name| Path::new(name).starts_with(own));
-        others.extend(own.filter(is_new).map(PathBuf::from));
-        names.retain(|name| {
-            let is_file = !name.ends_with('/') && !tree.top.join(name).is_symlink();
-            is_file && !is_in(&others, name)
-        });
-        Ok(names.into_iter().map(str::to_string).collect())
+    /// Lists the files that git ignores one by one, also in submodules. Ignored folders, and new ones that ignore
+    /// themselves, are mostly built or installed.
+    fn list_single_ignored(&self, tree: &Tree) -> Result<BTreeSet<String>> {
+        let own = "--git-dir .git --work-tree .";
+        let mut found = BTreeSet::new();
+        let mut repositories = vec![PathBuf::new()];
+        while let Some(repository) = repositories.pop() {
+            let top = tree.top.join(&repository);
+            let git = self.git_in(&top);
+            let staged = git.list(format!("{own} ls-files --stage -z"))?;
+            let staged = staged.iter().filter_map(|line| line.split_once('\t'));
+            let (links, tracked): (Vec<_>, Vec<_>) =
+                staged.partition(|(mode, _)| mode.starts_with(GITLINK));
+            let there = links
+                .iter()
+                .filter(|(_, name)| top.join(name).join(".git").exists());
+            repositories.extend(there.map(|(_, name)| repository.join(name)));
+            let listed = git.list(format!("{own} {STATUS} --ignored=matching"))?;
+            let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
+            let names: Vec<&str> = names.filter(|name| !name.ends_with('/')).collect();
+            let ignoring = names
+                .iter()
+                .filter_map(|name| name.strip_suffix("/.gitignore"));
+            let is_new = |own: &&str| {
+                !tracked
+                    .iter()
+                    .any(|(_, name)| Path::new(name).starts_with(own))
+            };
+            let installed: Vec<PathBuf> = ignoring.filter(is_new).map(PathBuf::from).collect();
+            let names = names.iter().filter(|name| !is_in(&installed, name));
+            found.extend(names.map(|name| repository.join(name).to_string_lossy().into_owned()));
+        }
+        let places = self.list_own_places();
+        found.retain(|name| !is_in(&places, name));
+        Ok(found)
     }
 }
 

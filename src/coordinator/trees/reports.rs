@@ -169,7 +169,7 @@ fn copy_to_workspace(
 }
 
 fn put_aside(tree: &Tree, pair: &Pair) -> Result<Error> {
-    let aside = tree.baseline.with_extension("").join(&pair.name);
+    let aside = tree.place_copy("", &pair.name)?;
     pair.here.copy(&aside)?;
     let message = format!(
         "{} was changed in the workspace while an agent wrote it too; what the agent wrote is kept in {}",
@@ -189,7 +189,7 @@ fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
     if there.now.is_none() || here.before == there.now {
         return Ok(None);
     }
-    let former = tree.baseline.with_extension("replaced").join(name);
+    let former = tree.place_copy("replaced", name)?;
     there.copy(&former)?;
     let message = format!(
         "{name} was there before, and an agent that did not see it wrote another; the former one is kept in {}",

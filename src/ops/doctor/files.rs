@@ -129,9 +129,12 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .map(|folder| check_writable(workspace, folder))
         .collect();
     findings.push(check_ignored(workspace));
+    let runs = fs::read_dir(workspace.root.join(".cleo/runs"));
+    let runs = runs.into_iter().flatten().flatten();
+    let mut folders = Vec::from_iter(runs.map(|run| run.path().join("outputs")));
     // An export leaves its drafts in the root.
-    let [own, outputs] = folders;
-    findings.push(check_leftovers(&[own, outputs, workspace.root.clone()]));
+    folders.extend(["", ".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder)));
+    findings.push(check_leftovers(&folders));
     findings
 }
 

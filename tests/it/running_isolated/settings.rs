@@ -1,10 +1,8 @@
 //! Settings of git decide what is committed and what is kept: those that an agent changes merge nothing of its work.
 
-use serde_json::json;
-
-use super::proof::{run, words};
+use super::proof::run;
 use super::{COMMIT, find_retained, is_clean, kill_run, repository, words_for_one};
-use crate::world::{document, expect_exit, says};
+use crate::world::{expect_exit, says};
 
 #[test]
 fn run_is_not_resumed_after_settings_of_git_changed() {
@@ -106,37 +104,6 @@ mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
         let shown = workspace.git("log --all --format=%s -- work.txt");
         assert!(!shown.is_empty(), "{result}");
     }
-}
-
-#[test]
-fn single_files_that_git_ignores_are_kept() {
-    let workspace = repository();
-    workspace.write("notes/first", "first");
-    workspace.git("add notes");
-    workspace.write(".gitignore", ".env*\n*.log\nbuild/\n");
-    workspace.git("add .gitignore");
-    workspace.git(format!("{COMMIT} ignore"));
-    workspace.ok("update T1 --deliverable notes/made.log");
-    let script =
-        "mkdir build && echo x >build/x && echo x >notes/made.log && echo x >notes/other.log
-echo KEY= >.env.example
-echo '*' >notes/.gitignore && echo x >notes/hidden && ln -s hidden notes/link
-mkdir -p .venv/lib && echo '*' >.venv/.gitignore && echo x >.venv/lib/x && echo x >.venv/x";
-    let answer =
-        document(&workspace.finish(workspace.command(&words(&workspace, "T1", script)), ""));
-    assert_eq!(answer["success"], true, "{answer}");
-    let id = answer["result"]["run"]["id"].as_str().unwrap();
-    let kept = format!(".cleo/runs/{id}/outputs/T1-1");
-    let warning = format!(
-        "git ignores files that were in the worktree of T1, so they are not merged; they are in [WORKSPACE]/{kept}: \
-         .env.example, notes/.gitignore, notes/hidden, notes/other.log"
-    );
-    assert_eq!(answer["warnings"], json!([warning]));
-    assert_eq!(workspace.read("notes/made.log"), "x\n");
-    assert_eq!(workspace.read(&format!("{kept}/.env.example")), "KEY=\n");
-    assert_eq!(workspace.read(&format!("{kept}/notes/hidden")), "x\n");
-    assert!(!workspace.path(&format!("{kept}/.venv")).exists());
-    is_clean(&workspace);
 }
 
 #[test]
