@@ -279,7 +279,9 @@ pub(super) fn schema(face: &mut Face<'_>, arguments: SchemaArguments) -> Result<
         });
     }
     let name = arguments.name.join(".");
-    let text = embedded::schema(&name).ok_or_else(|| {
+    let whole = tree::whole();
+    let named = whole.find_subcommand(&name).map(clap::Command::get_name);
+    let text = embedded::schema(named.unwrap_or(&name)).ok_or_else(|| {
         let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
         match nearest(&name, list_schemas().iter().map(String::as_str)) {
             Some(near) => error.fix(format!("cleo schema {near}")),

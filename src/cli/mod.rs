@@ -85,10 +85,10 @@ commands! {
         setup::render_init,
     );
     /// Add a task, or many tasks from a file
-    #[command(aliases = ["create", "new"])]
+    #[command(visible_aliases = ["create", "new"])]
     Add(Box<tasks::AddArguments>) => face.run("add", *it, tasks::add);
     /// Change the fields of a task
-    #[command(alias = "edit")]
+    #[command(visible_alias = "edit")]
     Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
         screen.say(Tone::Good, "Updated ");
         show::task_line(screen, &updated.task);
@@ -97,9 +97,9 @@ commands! {
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(One) => face.inside("show", |context| work::show(context, it), show::render);
     /// List open tasks, or those that a filter finds
-    #[command(alias = "ls")]
+    #[command(visible_alias = "ls")]
     List(tasks::ListArguments) => tasks::list(face, it);
-    /// Search tasks by words in title and description, or by imported id
+    /// Search open and closed tasks by words in title and description, or by imported id
     Find(tasks::FindArguments) => face.run("find", it, tasks::find);
     /// Claim a task for one agent, and start it
     Claim(Claiming) => face.call(&api::CLAIM, it, show::render_move("Claimed"));
@@ -110,7 +110,7 @@ commands! {
     /// Start a task: claim it and set it active
     Start(Start) => face.call(&api::START, it, show::render_move("Started"));
     /// Mark a task done; the work of a spawned task must verify first
-    #[command(aliases = ["done", "close"])]
+    #[command(visible_aliases = ["done", "close"])]
     Complete(proof::Complete) => face.call(&api::COMPLETE, it, show::render_move("Completed"));
     /// Reopen a done or cancelled task
     #[command(after_help = "Examples:\n  cleo reopen T3")]
@@ -118,7 +118,7 @@ commands! {
     /// Cancel a task
     Cancel(Cancel) => face.call(&api::CANCEL, it, show::render_move("Cancelled"));
     /// Delete a task; its id is never used again
-    #[command(alias = "rm")]
+    #[command(visible_alias = "rm")]
     Delete(Delete) => face.call(&api::DELETE, it, show::render_delete);
     /// Archive closed tasks: hide them from lists, but keep them in counts
     Archive(Selection) => face.call(

@@ -43,7 +43,7 @@ load (1 MiB, or 64 KiB of front matter) gets a warning.")]
     /// Choose the skill for a task, with reasons
     Dispatch(DispatchArguments) => match it.task {
         Some(task) => {
-            let (template, explain) = (it.template, Some(it.explain));
+            let (template, explain) = (it.template, it.explain);
             let wanted = Dispatch { task, template, explain };
             face.call(&api::DISPATCH, wanted, show_decision)
         }

@@ -96,7 +96,8 @@ fn show_added(screen: &mut Screen, added: &Added) {
 
 #[derive(Args)]
 #[command(after_help = "\
-Closed tasks are left out, unless --status, --all or --archived asks for them.
+Closed tasks are left out, unless --status, --all or --archived asks for them. A pending task is
+shown as ready or waiting; `cleo ready` lists those that can start.
 
 Examples:
   cleo list
@@ -231,6 +232,8 @@ fn row(one: &ListedTask, has_agents: bool, has_holders: bool) -> Vec<Cell> {
 
 #[derive(Args)]
 #[command(after_help = "\
+Finds open and closed tasks.
+
 Examples:
   cleo find token refresh
   cleo find 'refresh\\w+ token' --regex")]

@@ -213,7 +213,7 @@ pub(crate) struct PlanRequest {
     /// A goal in place of a plan, in words: a plan is made of it by rule.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX)))]
     pub(crate) goal: Option<String>,
     /// Maximum number of passes over the plan until its last step reports success.
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes, help = PASSES)]

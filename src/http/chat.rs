@@ -37,6 +37,10 @@ struct Message {
     message: Option<String>,
     /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,100}$"))
+    )]
     conversation_id: Option<String>,
     /// Earlier messages, oldest first. The client that they name last is used if the server
     /// remembers none.

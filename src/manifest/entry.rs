@@ -20,6 +20,10 @@ pub(crate) use super::rules::LINE_MAX;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))
+    )]
     pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
     #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(usize::MAX)))]

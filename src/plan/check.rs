@@ -137,8 +137,9 @@ fn fault_of_text(place: &str, text: &str, max: usize) -> Option<Fault> {
     if text.trim().is_empty() {
         return Some(Fault::new(FaultKind::Field, place, "it must say something"));
     }
-    if text.len() > max {
-        let message = format!("it has {} bytes; {max} are allowed", text.len());
+    let length = text.chars().count();
+    if length > max {
+        let message = format!("it has {length} characters; {max} are allowed");
         return Some(Fault::new(FaultKind::Bound, place, message));
     }
     let error = check_text("text", text).err()?;

@@ -26,7 +26,7 @@ pub(crate) const PLAN_MAX: u64 = 4 << 20;
 pub(crate) const STEPS_MAX: usize = 1_000;
 /// Longest goal, in bytes.
 pub(crate) const GOAL_MAX: usize = 64 << 10;
-/// Longest instruction, in bytes.
+/// Longest instruction, in characters.
 pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
 pub(crate) const LOOPS_MAX: u32 = 100;
 

@@ -24,7 +24,7 @@ pub(crate) enum Archived {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only tasks with one of these statuses
-    #[arg(long = "status", short, value_name = "STATUS", value_delimiter = ',')]
+    #[arg(long = "status", short, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
     #[serde(rename = "status")]
     pub(crate) statuses: Vec<Status>,
 
@@ -140,6 +140,17 @@ impl Filter {
         };
         without == Filter::default()
     }
+}
+
+fn parse_status(text: &str) -> Result<Status, String> {
+    text.parse().map_err(|message| match text {
+        "ready" | "waiting" => {
+            format!(
+                "`{text}` tells how a pending task stands; see `cleo ready` and --status pending"
+            )
+        }
+        _ => message,
+    })
 }
 
 /// Reads a date or time; a bare date is its midnight.

@@ -69,6 +69,7 @@ pub(crate) fn list(it: &mut Schema) {
         json!({"minLength": 0, "pattern": r"^[^\x00-\x1f\x7f-\x9f]*$"}),
     );
     it.insert("type".to_string(), json!(["array", "string", "null"]));
+    it.insert("pattern".to_string(), json!(r"^[^\x00-\x1f\x7f-\x9f]*$"));
 }
 
 pub(crate) fn text(it: &mut Schema) {
@@ -76,10 +77,16 @@ pub(crate) fn text(it: &mut Schema) {
 }
 
 pub(crate) fn note(it: &mut Schema) {
-    add(
-        it,
-        json!({"minLength": 1, "maxLength": TEXT_MAX, "pattern": NOTE}),
-    );
+    long_note(TEXT_MAX)(it);
+}
+
+pub(crate) fn long_note(max: usize) -> impl FnMut(&mut Schema) {
+    move |it| {
+        add(
+            it,
+            json!({"minLength": 1, "maxLength": max, "pattern": NOTE}),
+        )
+    }
 }
 
 pub(crate) fn moment(it: &mut Schema) {

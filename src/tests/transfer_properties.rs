@@ -80,7 +80,7 @@ fn a_task() -> impl Strategy<Value = Task> {
             // Filled in by `graph`.
             parent: above.map(TaskId),
             depends: ahead.into_iter().map(TaskId).collect(),
-            labels: list(),
+            labels: such_as_options_name(list()),
             priority: Priority::ALL[priority],
             phase,
             size: None,
@@ -106,6 +106,15 @@ fn a_task() -> impl Strategy<Value = Task> {
             archived_at: None,
         }
     })
+}
+
+/// Makes labels of lines: no other has a comma, or spaces around it.
+fn such_as_options_name(lines: Vec<String>) -> Vec<String> {
+    let labels = lines
+        .iter()
+        .map(|line| line.replace(',', ";").trim().to_string());
+    let labels: indexmap::IndexSet<String> = labels.collect();
+    labels.into_iter().collect()
 }
 
 /// Gives tasks ids with gaps, and edges that only lead to later ones, so that none is a circle.

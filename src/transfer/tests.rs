@@ -53,6 +53,23 @@ fn statuses_of_beads_mean_ours() {
 }
 
 #[test]
+fn imported_labels_are_such_as_options_can_name() {
+    for (labels, expected, kept) in [
+        (json!([" a ", "a", ""]), json!(["a"]), Value::Null),
+        (
+            json!(["p, q", "q", "r"]),
+            json!(["p", "q", "r"]),
+            json!(["p, q"]),
+        ),
+        (json!([","]), json!([]), json!([","])),
+    ] {
+        let task = issue(json!({"labels": labels})).task;
+        assert_eq!(json!(task.labels), expected);
+        assert_eq!(json!(task.extra)["original"]["labels"], kept);
+    }
+}
+
+#[test]
 fn only_blocking_bead_links_block_tasks() {
     let edge = |kind: &str, on: &str| json!({"depends_on_id": on, "type": kind});
     let record = issue(json!({"id": "x-1.2", "dependencies": [

@@ -299,8 +299,10 @@ fn schema_is_printed_by_command_name() {
     let file = std::fs::read_to_string(folder().join("orchestrator.ready.json")).unwrap();
     assert_eq!(printed.stdout, file);
     assert_eq!(workspace.ok("schema orchestrator.ready").stdout, file);
-    let title = workspace.ok("schema list --jq .title");
-    assert_eq!(title.stdout, "cleo list\n");
+    for name in ["list", "ls"] {
+        let title = workspace.ok(&format!("schema {name} --jq .title"));
+        assert_eq!(title.stdout, "cleo list\n");
+    }
     let refused = workspace.ask("schema lits");
     assert_eq!(refused["error"]["fix"], "cleo schema list");
     let names = workspace.ok("schema --list");

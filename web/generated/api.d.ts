@@ -2300,11 +2300,6 @@ export interface components {
             /** @description The agent that acts */
             agent?: ((string & unknown) | null) & unknown;
             /**
-             * @description Only tasks below this one, at any depth
-             * @default null
-             */
-            epic: string | null;
-            /**
              * @description Claim the task although it waits for others (recorded in the log)
              * @default false
              */
@@ -3384,8 +3379,11 @@ export interface components {
             readonly startedAt?: unknown;
             /** @description Ignored: only cleo sets it */
             readonly started_at?: unknown;
-            /** @description todo, doing, review, done, paused or cancelled; a new one is todo. */
-            status?: components["schemas"]["StatusInput"];
+            /**
+             * @description A new task is todo
+             * @enum {unknown}
+             */
+            status?: "todo" | "pending" | "open";
             /** @default null */
             tags: string[] | null;
             /** @description The work, in one line of at most 200 characters. */

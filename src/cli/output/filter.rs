@@ -10,13 +10,19 @@ use jaq_core::path::Part;
 use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Num, Val, read};
 
-/// Filters of jq that the library does not have: rows for spreadsheets and shells.
-const TABLES: &str = r#"
+/// Filters of jq that the library does not have: texts of numbers that JSON has, rows for spreadsheets and shells.
+const OWN: &str = r#"
+def finite_json: (.. |= if isnumber | not then . elif isnan then null elif isinfinite then
+    if . > 0 then 1.7976931348623157e308 else -1.7976931348623157e308 end else . end) | tojson;
+def tojson: finite_json;
+def tostring: if isstring then . else tojson end;
+def @json: tojson;
+def @text: tostring;
 def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
-    elif . == null then "" else tostring end] | join(",");
+    elif tojson == "null" then "" else tostring end] | join(",");
 def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
     | split("\n") | join("\\n") | split("\r") | join("\\r")
-    elif . == null then "" else tostring end] | join("\t");
+    elif tojson == "null" then "" else tostring end] | join("\t");
 "#;
 
 /// Maximum length of a path that is parsed without a stack limit, in bytes.
@@ -52,7 +58,7 @@ fn is_path(term: &Term<&str>) -> bool {
 
 /// Parses a filter; an invalid one is refused with the position.
 pub(super) fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
-    let own = load::parse(TABLES, |parser| parser.defs()).unwrap_or_default();
+    let own = load::parse(OWN, |parser| parser.defs()).unwrap_or_default();
     let definitions = jaq_core::defs()
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
@@ -201,6 +207,13 @@ mod tests {
         let largest = "1.7976931348623157e308";
         let expected = format!("[null,{largest},-{largest},{{\"a\":null}}]\n");
         assert_eq!(result(odd, json), expected);
+        for code in ["tojson", "@json", "tostring", "@text"] {
+            assert_eq!(result(&format!("{odd} | {code}"), json), expected, "{code}");
+        }
+        assert_eq!(
+            result("[nan, 1.50, null, \"a\"] | @csv", json),
+            ",1.50,,\"a\"\n"
+        );
         assert_eq!(
             result(".a, .b[0]", json),
             "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"

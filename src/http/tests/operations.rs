@@ -236,7 +236,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
     ("GET /api/skills", "", "", 200, &["shadowed", "skills", "total"]),
     ("GET /api/skills/{name}", "ct-research-agent", "", 200, &["body", "skill"]),
     ("POST /api/work/skills/validate", "", r#"{"name": "a", "text": "---\nname: a\ndescription: b\n---\nc\n"}"#, 200, &["faults", "path", "valid"]),
-    ("GET /api/work/tasks/{id}/dispatch", "T2", "", 200, &["candidates", "matched", "reason", "rejected", "runnerUp", "skill", "strategy", "taskId"]),
+    ("GET /api/work/tasks/{id}/dispatch", "T2", "", 200, &["candidates", "matched", "reason", "runnerUp", "skill", "strategy", "taskId"]),
     ("GET /api/work/tasks/{id}/prompt", "T2", "", 200, &["manifestId", "outputFile", "prompt", "promptDigest", "protocols", "receipt", "skill", "strategy", "taskId", "tokenEstimate", "tokenResolution"]),
     ("POST /api/work/tasks/{id}/spawn", "T2", "{}", 200, &["manifestId", "outputFile", "prompt", "promptDigest", "protocols", "receipt", "skill", "strategy", "taskId", "tokenEstimate", "tokenResolution"]),
     ("GET /api/work/tasks/{id}/why", "T2", "", 200, &["at", "changed", "fault", "forced", "outputDigest", "promptDigestNow", "receipt", "reproduced", "taskId", "verifiedAt"]),

@@ -66,7 +66,7 @@ pub(crate) struct Assignment {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GoalSent {
     /// The goal, in words.
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX)))]
     pub(crate) goal: String,
     /// Maximum number of passes over the plan until its last step reports success.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]

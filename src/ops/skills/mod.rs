@@ -133,8 +133,9 @@ pub(crate) struct Dispatch {
     pub(crate) task: TaskId,
     /// This skill instead of the one that dispatch finds.
     pub(crate) template: Option<String>,
-    /// Whether to say also why each of the other skills was not chosen; true by default.
-    pub(crate) explain: Option<bool>,
+    /// Whether to say also why each of the other skills was not chosen.
+    #[serde(default)]
+    pub(crate) explain: bool,
 }
 
 /// Chooses the skill for a task of the workspace.
@@ -147,7 +148,7 @@ pub(crate) fn dispatch_task(context: &mut Context, wanted: Dispatch) -> Result<D
         &catalogue,
         &subject,
         wanted.template.as_deref(),
-        wanted.explain != Some(false),
+        wanted.explain,
     )?;
     context
         .notes

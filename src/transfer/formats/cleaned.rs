@@ -1,24 +1,33 @@
-//! Removes control characters from the texts of a task, as `add` requires it: they may be printed to a terminal.
+//! Makes the texts of a task such as `add` requires them: without control characters, which may be printed to a
+//! terminal, and labels without commas.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::remove_duplicates;
 use crate::task::rules::{clean_line, clean_text};
 use crate::task::{Note, Task};
 
 /// Name in `extra` of the texts of the file that were changed.
 pub(crate) const ORIGINAL: &str = "original";
 
-/// Removes control characters from the texts of a task, and returns how many texts had some. `extra.original` keeps
-/// them: of a list only those lines.
-pub(super) fn clean(task: &mut Task) -> usize {
+const CLEANED: &str = "control characters were removed; the original is in extra.original";
+const DIVIDED: &str = "labels were divided at commas; the original is in extra.original";
+
+/// Removes control characters from the texts of a task and divides labels with commas, and returns what was changed.
+/// `extra.original` keeps the texts: of a list only those lines.
+pub(super) fn clean(task: &mut Task) -> Option<&'static str> {
     let line = |text: &String| clean_line(text);
+    let label = |text: &String| clean_line(text).or(text.contains(',').then(|| text.clone()));
     let text = |text: &String| clean_text(text);
     let mut before = Map::new();
     let mut keep = |name: &str, items: Vec<Value>| {
         before.extend((!items.is_empty()).then(|| (name.to_string(), items.into())));
     };
-    keep("labels", replace(&mut task.labels, line));
+    keep("labels", replace(&mut task.labels, label));
+    let has_commas = task.labels.iter().any(|label| label.contains(','));
+    let labels = task.labels.iter().flat_map(|label| label.split(','));
+    task.labels = remove_duplicates(labels.map(|label| label.trim().to_string()).collect());
     keep("files", replace(&mut task.files, line));
     keep("acceptance", replace(&mut task.acceptance, line));
     keep("deliverables", replace(&mut task.deliverables, line));
@@ -31,15 +40,14 @@ pub(super) fn clean(task: &mut Task) -> usize {
             .into_iter()
             .map(|it| ("description".to_string(), it)),
     );
-    let n_changed = before.len();
-    if n_changed == 0 {
-        return 0;
+    if before.is_empty() {
+        return None;
     }
     match task.extra.get_mut(ORIGINAL) {
         Some(Value::Object(kept)) => kept.extend(before),
         _ => drop(task.extra.insert(ORIGINAL.to_string(), before.into())),
     }
-    n_changed
+    Some(if has_commas { DIVIDED } else { CLEANED })
 }
 
 /// Replaces items that have to change, and returns them.

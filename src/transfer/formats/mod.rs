@@ -14,15 +14,13 @@ pub(crate) use cleaned::ORIGINAL;
 
 use serde_json::Value;
 
-use super::fields::{Fields, make_note};
+use super::fields::{Fields, make_note, remove_duplicates};
 use super::report::Remark;
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
 use crate::error::{Code, Error, Result};
 use crate::task::Task;
 use crate::task::rules::{TEXT_MAX, check_lines, check_title};
-
-const CLEANED: &str = "control characters were removed; the original is in extra.original";
 
 impl Record {
     /// Returns a record whose key is its id and that no other repeats.
@@ -49,7 +47,7 @@ impl Reading {
         for message in &fields.loose {
             self.add_fault(line, Some(&record.id), message);
         }
-        let is_changed = cleaned::clean(&mut record.task) > 0;
+        let changed = cleaned::clean(&mut record.task);
         let fault = fields.faults.first().cloned();
         let mut rest = fields.into_rest();
         // Criteria that are too long or too many are kept in `extra`.
@@ -69,10 +67,10 @@ impl Reading {
         if let Some(message) = fault.or_else(broken) {
             return self.add_fault(line, Some(&record.id), message);
         }
-        if is_changed {
+        if let Some(reason) = changed {
             self.report.changed.add(|| Remark {
                 id: record.id.clone(),
-                reason: CLEANED.to_string(),
+                reason: reason.to_string(),
             });
         }
         self.records.push(record);

@@ -195,6 +195,24 @@ fn describe_path_parameter(name: &str, mut schema: Value) -> Value {
     json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
 
+type Narrow = fn(&mut Value);
+
+/// Parts of requests that have less meaning at one address than at the other that shares them.
+const NARROWED: &[(&str, &str, Narrow)] = &[
+    ("POST /api/work/tasks/{id}/claim", "properties", |fields| {
+        fields.as_object_mut().unwrap().remove("epic");
+    }),
+    ("POST /api/work/claim", "not", |rule| {
+        let next = json!({"not": {"required": ["id"]}, "required": ["force"],
+            "properties": {"force": {"const": true}}});
+        *rule = json!({"anyOf": [{"required": ["id", "epic"]}, next]});
+    }),
+    ("POST /api/tasks/create", "properties", |fields| {
+        fields["status"] =
+            json!({"enum": ["todo", "pending", "open"], "description": "A new task is todo"});
+    }),
+];
+
 /// Describes the request of an operation: a part of it is in the path, the rest in the query or in the body.
 fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut SchemaGenerator) {
     let facts = row.facts;
@@ -208,6 +226,11 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
         parameters.push(describe_path_parameter(part, field));
         if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
             required.retain(|name| name != part);
+        }
+    }
+    for (address, part, narrow) in NARROWED {
+        if *address == facts.address {
+            narrow(&mut schema[*part]);
         }
     }
     // A field whose default is refused is required; a change leaves out what stays.
@@ -232,6 +255,9 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
             "type": "integer", "minimum": 1, "maximum": max, "default": usual,
             "description": "Maximum number of items",
         });
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|name| name != "limit");
+        }
         // More is read as the largest.
         if facts.frame != Frame::Ours
             && let Some(limit) = schema["properties"]["limit"].as_object_mut()

@@ -6,7 +6,7 @@ use super::plan_epic;
 fn prompt_preview_is_not_recorded() {
     plan_epic().walk(
         r#"
-        GET /api/work/tasks/T3/dispatch -> 200 {"skill": "ct-task-executor", "rejected": {"0": "*"}}
+        GET /api/work/tasks/T3/dispatch?explain=true -> 200 {"skill": "ct-task-executor", "rejected": {"0": "*"}}
         GET /api/work/tasks/T2/prompt -> 200 {"promptDigest": "$digest", "prompt": "$prompt"}
         GET /api/work/tasks/T2/why -> 404 E_RECEIPT_NOT_FOUND
         POST /api/work/tasks/T2/spawn {} -> 200 {"promptDigest": "$digest", "manifestId": "$manifest"}

@@ -11,7 +11,7 @@ const STRATEGIES = ["override", "label", "type", "keyword", "default"];
 /** Why the task gets its skill, and what went into its last prompt. */
 export function ReceiptTab({ id, spawned }: { id: string; spawned: boolean }) {
   const base = `/api/work/tasks/${encodeURIComponent(id)}`;
-  const dispatch = useResource<Dispatch>(`${base}/dispatch`);
+  const dispatch = useResource<Dispatch>(`${base}/dispatch?explain=true`);
   const why = useResource<Why>(spawned ? `${base}/why` : null);
   return (
     <>
