@@ -26,7 +26,7 @@ mod environment;
 mod face;
 mod output;
 mod screen;
-#[cfg(all(test, feature = "schemas"))]
+#[cfg(test)]
 mod tests;
 mod tree;
 mod usage;

@@ -1,11 +1,11 @@
 //! Endpoints as data: one list defines the router and the API description.
 
 #![cfg_attr(
-    not(feature = "schemas"),
+    not(test),
     allow(
         unused_mut,
         unused_variables,
-        reason = "only schemas describe endpoints"
+        reason = "only the description of the API says more"
     )
 )]
 
@@ -14,6 +14,7 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 
 use axum::http::Method;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
@@ -25,11 +26,9 @@ use super::{
     work,
 };
 use crate::error::Result;
-#[cfg(feature = "schemas")]
-use crate::ops::operation::Describe;
-#[cfg(all(test, feature = "schemas"))]
-use crate::ops::operation::Facts;
-use crate::ops::operation::{Described, Frame, Operation};
+#[cfg(test)]
+use crate::ops::operation::{Describe, Facts};
+use crate::ops::operation::{Frame, Operation};
 use crate::ops::tokens::Scope;
 
 /// A function that answers a call.
@@ -47,7 +46,7 @@ pub(super) enum Work {
 }
 
 /// Description of an endpoint.
-#[cfg(feature = "schemas")]
+#[cfg(test)]
 #[derive(Default)]
 pub(super) struct Description {
     pub(super) query: Option<Describe>,
@@ -59,12 +58,11 @@ pub(super) struct Description {
     /// Statuses of errors, besides those common to all endpoints of this kind.
     pub(super) refusals: Vec<u16>,
     /// The operation of the table.
-    #[cfg(test)]
     pub(super) row: Option<Row>,
 }
 
 /// An operation without its types.
-#[cfg(all(test, feature = "schemas"))]
+#[cfg(test)]
 pub(super) struct Row {
     pub(super) facts: &'static Facts,
     pub(super) request_name: std::borrow::Cow<'static, str>,
@@ -86,12 +84,12 @@ pub(super) struct Route {
     pub(super) takes_query: bool,
     /// Returns whether the endpoint waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
-    #[cfg(feature = "schemas")]
+    #[cfg(test)]
     pub(super) description: Description,
 }
 
 impl Route {
-    pub(super) fn for_operation<Request: Described, Reply: Described>(
+    pub(super) fn for_operation<Request: JsonSchema, Reply: JsonSchema>(
         operation: &'static Operation<Request, Reply>,
         answer: impl Fn(&Call) -> Result<Answer> + Send + Sync + 'static,
     ) -> Route {
@@ -104,7 +102,7 @@ impl Route {
         if facts.asks {
             route.asks = |_| true;
         }
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         {
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
@@ -112,13 +110,12 @@ impl Route {
             if facts.is_versioned {
                 route.description.answers.push((304, None, ""));
             }
-            #[cfg(test)]
-            (route.description.row = Some(Row {
+            route.description.row = Some(Row {
                 facts,
                 request_name: Request::schema_name(),
                 request: Request::json_schema,
                 reply: |generator| generator.subschema_for::<Reply>(),
-            }));
+            });
         }
         if facts.frame != Frame::Ours {
             route.shape = Shape::Success;
@@ -158,7 +155,7 @@ impl Route {
             is_open: false,
             takes_query: false,
             asks: |_| false,
-            #[cfg(feature = "schemas")]
+            #[cfg(test)]
             description: Description::default(),
         }
     }
@@ -209,29 +206,29 @@ impl Route {
         self
     }
 
-    pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
+    pub(super) fn query<T: DeserializeOwned + JsonSchema>(mut self) -> Route {
         self.takes_query = true;
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         (self.description.query = Some(|generator| T::json_schema(generator)));
         self
     }
 
-    pub(super) fn takes<T: Described>(mut self) -> Route {
-        #[cfg(feature = "schemas")]
+    pub(super) fn takes<T: JsonSchema>(mut self) -> Route {
+        #[cfg(test)]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
     }
 
     /// Says that it can be called without a body.
     pub(super) fn or_nothing(mut self) -> Route {
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         (self.description.is_bodiless = true);
         self
     }
 
     /// Describes what it answers under a status.
-    pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
-        #[cfg(feature = "schemas")]
+    pub(super) fn answers<T: JsonSchema>(mut self, status: u16) -> Route {
+        #[cfg(test)]
         self.description.answers.push((
             status,
             Some(|generator| generator.subschema_for::<T>()),
@@ -242,14 +239,14 @@ impl Route {
 
     /// Describes an answer that is not JSON.
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         self.description.answers.push((status, None, mime));
         self
     }
 
     /// Adds a status under which it refuses and others of its kind do not.
     pub(super) fn refuses(mut self, status: u16) -> Route {
-        #[cfg(feature = "schemas")]
+        #[cfg(test)]
         self.description.refusals.push(status);
         self
     }

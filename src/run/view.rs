@@ -14,8 +14,7 @@ const BAR_MAX: usize = 60;
 const TITLE_MAX: usize = 300;
 
 /// A run with what happened in it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct RunView {
     pub(crate) run: RunRow,
     /// Its tasks, if it is a run over tasks: by wave, then in the order of the run.
@@ -36,8 +35,7 @@ pub(crate) struct RunView {
 }
 
 /// A run on one line.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
     #[serde(flatten)]
@@ -62,8 +60,7 @@ pub(crate) struct RunRow {
 }
 
 /// The failure of a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     /// With which task.
     pub(crate) task: Option<TaskId>,

@@ -74,8 +74,7 @@ pub(crate) trait Runs {
 }
 
 // Which runs. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
     /// Only runs of this agent
@@ -115,8 +114,7 @@ pub(crate) struct RunFilter {
 }
 
 /// Which way rows are sorted.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Dir {
     /// The smallest first.
@@ -127,8 +125,7 @@ pub(crate) enum Dir {
 }
 
 /// By what runs are sorted; what is equal, newest first.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
     /// By when they began.
@@ -211,8 +208,7 @@ pub(crate) trait Conversations {
 }
 
 // Which conversations. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {
     /// Only conversations with this agent

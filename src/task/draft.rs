@@ -30,7 +30,6 @@ impl std::str::FromStr for Reference {
     }
 }
 
-#[cfg(feature = "schemas")]
 impl schemars::JsonSchema for Reference {
     fn inline_schema() -> bool {
         true

@@ -9,8 +9,7 @@ use crate::plan::{Plan, read};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Course {
     /// The plan of the last pass.
     pub(crate) plan: Plan,

@@ -29,8 +29,7 @@ use crate::workspace::Workspace;
 /// Time limit for each program that is asked for its version or help.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Status {
     /// No problem.
@@ -41,8 +40,7 @@ pub(crate) enum Status {
     Fail,
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Finding {
     /// The name of the check, such as `database.integrity`.
     pub(crate) check: &'static str,
@@ -53,8 +51,7 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) total: usize,
@@ -101,8 +98,7 @@ impl Finding {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checks {
     /// First remove unreadable runs, conversations and chat records, with their events and messages,

@@ -19,12 +19,7 @@ use crate::workspace::OUTPUT_DIR;
 const FAULTS_SHOWN: usize = 5;
 
 // Which entries to list. A doc comment would become the help of the commands.
-#[cfg_attr(
-    feature = "schemas",
-    derive(schemars::JsonSchema),
-    schemars(rename = "EntryFilter")
-)]
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only entries linked to this task
@@ -45,8 +40,7 @@ pub(crate) struct Filter {
 }
 
 // A doc comment would become the help of the commands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryId {
     /// Id of the entry
@@ -54,8 +48,7 @@ pub(crate) struct EntryId {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Compact {
     /// Show what would be moved
@@ -64,8 +57,7 @@ pub(crate) struct Compact {
 }
 
 /// Entries and how many there are in all.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The entries, newest last.
     pub(crate) entries: Vec<Entry>,
@@ -73,8 +65,7 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// Number of its line in the manifest.
@@ -173,8 +164,7 @@ fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
 /// Name of the file for moved lines, beside the manifest.
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
     pub(crate) kept: usize,

@@ -18,8 +18,7 @@ pub(crate) use validate::{
 };
 
 /// A skill as it is listed.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillInfo {
     #[serde(flatten)]
@@ -29,8 +28,7 @@ pub(crate) struct SkillInfo {
     pub(crate) shadows: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The skills in use, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
@@ -40,8 +38,7 @@ pub(crate) struct Listed {
 }
 
 // Which skills. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SkillQuery {
     /// Only skills of this tier
@@ -50,8 +47,7 @@ pub(crate) struct SkillQuery {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {
     /// The skill, with or without ct-, ignoring case
@@ -60,8 +56,7 @@ pub(crate) struct SkillName {
 }
 
 /// A skill with its text.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     /// Its dispatch data.
     pub(crate) skill: SkillInfo,
@@ -125,8 +120,7 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
 }
 
 /// Which task, and perhaps which skill for it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dispatch {
     #[serde(rename = "id")]

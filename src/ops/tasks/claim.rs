@@ -19,8 +19,7 @@ use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -55,8 +54,7 @@ pub(crate) struct Claiming {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -80,8 +78,7 @@ pub(crate) struct Heartbeat {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:

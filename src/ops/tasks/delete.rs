@@ -11,8 +11,7 @@ use crate::store::Transaction;
 use crate::task::Task;
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
 pub(crate) struct Delete {
@@ -35,8 +34,7 @@ pub(crate) struct Delete {
 }
 
 /// The result of deleting.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {
     /// Ids of the deleted tasks, parents first.

@@ -16,8 +16,7 @@ use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -40,8 +39,7 @@ pub(crate) struct Start {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
 pub(crate) struct Cancel {
@@ -51,7 +49,7 @@ pub(crate) struct Cancel {
 
     /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
+    #[schemars(transform = crate::task::schema::note)]
     pub(crate) reason: Option<String>,
 
     /// Cancel the task although another holder has it (recorded in the log)
@@ -79,8 +77,7 @@ impl From<TaskId> for Cancel {
 }
 
 /// A task after a move, or after a change of its claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Moved {
     pub(crate) task: Task,
     /// False when it had this status already.

@@ -20,8 +20,7 @@ use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {
     /// The text of the file

@@ -28,8 +28,7 @@ use crate::store::Store;
 const EVENTS_MAX: u32 = 10_000;
 
 // A doc comment would become the help of commands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
     /// Id of the run

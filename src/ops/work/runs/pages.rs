@@ -20,8 +20,7 @@ const PROMPT_MAX: u64 = 4 << 20;
 /// Most matches that are returned.
 const MATCHES_MAX: usize = 10_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct EventPage {
     pub(crate) events: Vec<Line>,
     /// Cursor of the next page; none at the end.
@@ -29,8 +28,7 @@ pub(crate) struct EventPage {
 }
 
 /// Some lines of the output of an agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LogPage {
     /// How many lines there are by now.
     pub(crate) total: usize,
@@ -44,8 +42,7 @@ pub(crate) struct LogPage {
 }
 
 /// A line with its number.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LogLine {
     /// Its number, from 0.
     pub(crate) n: usize,
@@ -56,8 +53,7 @@ pub(crate) struct LogLine {
 }
 
 /// A prompt as an agent got it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct PromptText {
     pub(crate) text: String,
     pub(crate) bytes: usize,
@@ -65,8 +61,7 @@ pub(crate) struct PromptText {
 }
 
 /// Which events of a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventQuery {
     /// The run.
@@ -80,8 +75,7 @@ pub(crate) struct EventQuery {
 }
 
 /// Which lines of a log.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogQuery {
     /// The run.
@@ -100,8 +94,7 @@ pub(crate) struct LogQuery {
 }
 
 /// Which attempt at a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneAttempt {
     /// The run.
