@@ -118,7 +118,9 @@ impl Engine<'_> {
             Some(_) => commit.clone(),
             None => self.find_merge(id)?,
         };
-        if let (None, Some(merge), true) = (&commit, &merge, trees.has_commits(tree)?)
+        if commit.is_none()
+            && let Some(merge) = &merge
+            && trees.has_commits(tree)?
             && let Some(why) = trees.explain_revert(merge)?
         {
             return Ok(Delivery::Stuck(None, why));

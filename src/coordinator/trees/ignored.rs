@@ -136,12 +136,13 @@ impl Trees {
         Ok(told)
     }
 
-    /// Lists the files that git ignores one by one, also in submodules. Ignored folders, and new ones that ignore
-    /// themselves, are mostly built or installed.
+    /// Lists the files that git ignores one by one, also in submodules, and there declared ones. Ignored folders, and new
+    /// ones that ignore themselves, are mostly built or installed.
     fn list_single_ignored(&self, tree: &Tree) -> Result<BTreeSet<String>> {
         let own = "--git-dir .git --work-tree .";
         let mut found = BTreeSet::new();
         let mut repositories = vec![PathBuf::new()];
+        let declared = Baseline::load(&tree.baseline).declared.patterns();
         while let Some(repository) = repositories.pop() {
             let top = tree.top.join(&repository);
             let git = self.git_in(&top);
@@ -167,6 +168,16 @@ impl Trees {
             let installed: Vec<PathBuf> = ignoring.filter(is_new).map(PathBuf::from).collect();
             let names = names.iter().filter(|name| !is_in(&installed, name));
             found.extend(names.map(|name| repository.join(name).to_string_lossy().into_owned()));
+            if repository != Path::new("") {
+                let all = git.list(format!("{own} {IGNORED}"))?;
+                let all = all.iter().map(|name| repository.join(name));
+                let all = all.map(|path| path.to_string_lossy().into_owned());
+                found.extend(all.filter(|path| {
+                    let path = Path::new(path).strip_prefix(&self.inside).ok();
+                    let path = path.and_then(Path::to_str);
+                    path.is_some_and(|path| declared.iter().any(|one| one.has(path)))
+                }));
+            }
         }
         let places = self.list_own_places();
         found.retain(|name| !is_in(&places, name));
