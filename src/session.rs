@@ -98,7 +98,6 @@ pub(crate) struct SessionFilter {
     pub(crate) status: Option<SessionStatus>,
 }
 
-// Which session. A doc comment would become the help of `focus`.
 #[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichSession {

@@ -236,7 +236,6 @@ impl Workspace {
         })
     }
 
-    /// Opens the store if there is one.
     pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
         SqliteStore::open_if_there(&self.database())
     }

@@ -41,8 +41,7 @@ macro_rules! fields {
             $($(#[$help])+ pub(crate) $given: $type,)+
         )+}
 
-        // Fields that are left out stay as they are, or get the default. A doc comment would become the help of the
-        // commands.
+        // Fields that are left out stay as they are, or get the default.
         #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize, schemars::JsonSchema)]
         #[schemars(extend("required" = ["name"]))]
         #[serde(expecting = "the fields of an agent")]

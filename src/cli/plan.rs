@@ -63,7 +63,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
-// Options of two commands. A doc comment here would become their help.
+// Options of two commands.
 #[derive(Args, Default)]
 pub(super) struct By {
     /// Plan with the configured model; after two invalid plans, fall back to the built-in rules
@@ -193,7 +193,7 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     })
 }
 
-// Options of `cleo plan GOAL`. A doc comment here would become the help of the command.
+// Options of `cleo plan GOAL`.
 #[derive(Args)]
 pub(in crate::cli) struct PlanArguments {
     /// Goal of the plan; - reads standard input

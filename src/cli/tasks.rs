@@ -117,7 +117,7 @@ pub(super) struct ListArguments {
     archive: ArchiveOptions,
 }
 
-// Options for archived tasks. A doc comment here would become the help of the command.
+// Options for archived tasks.
 #[derive(Args)]
 pub(super) struct ArchiveOptions {
     /// Only archived tasks

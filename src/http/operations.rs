@@ -49,7 +49,7 @@ fn run<Request: DeserializeOwned, Reply: Serialize>(
         if let (Some((field, known)), "", true) = (
             &fault.unknown,
             fault.path.as_str(),
-            operation.facts.has_agent,
+            operation.facts.has_agent(),
         ) {
             fault.what = strict::describe_unknown(field, &[known, &["agent"][..]].concat());
         }
@@ -73,7 +73,7 @@ fn answer(
     run: &dyn Fn(&mut Context, Input) -> Result<Vec<u8>>,
 ) -> Result<Answer> {
     let mut input = gather(call, facts)?;
-    let agent = match facts.has_agent {
+    let agent = match facts.has_agent() {
         true => take_agent(&mut input)?,
         false => None,
     };
@@ -244,7 +244,7 @@ fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8
     reply.extend_from_slice(comma.as_bytes());
     reply.extend_from_slice(b"\"warnings\":");
     reply.extend(json(&notes.warnings)?);
-    if facts.is_recorded {
+    if facts.is_recorded() {
         reply.extend_from_slice(b",\"operation\":");
         reply.extend(json(&notes.operation)?);
     }

@@ -2,7 +2,7 @@
 //! calls a row with its arguments; HTTP answers at its address.
 
 use super::operation::Run::{Anywhere, Inside};
-use super::operation::{Frame, Nothing, Operation, Visitor};
+use super::operation::{Facts, Frame, Nothing, Operation, Visitor};
 use super::orchestrator::{self, Sources};
 use super::tokens::Scope;
 use super::work::runs::{self, listing, pages};
@@ -34,9 +34,14 @@ macro_rules! run {
 
 macro_rules! operations {
     ($($row:ident, $name:literal, $scope:ident, $address:literal, $about:literal,
-       $($place:ident)? ($request:ty) -> $reply:ty, $run:expr $(, $option:ident($($value:expr),*))*;)+) => {
-        $(pub(crate) static $row: Operation<$request, $reply> =
-            Operation::new($name, Scope::$scope, $address, $about, run!($($place)? $run))$(.$option($($value),*))*;)+
+       $($place:ident)? ($request:ty) -> $reply:ty, $run:expr $(, $fact:ident: $value:expr)*;)+) => {
+        $(pub(crate) static $row: Operation<$request, $reply> = Operation {
+            facts: Facts {
+                $($fact: $value,)*
+                ..Facts::new($name, Scope::$scope, $address, $about)
+            },
+            run: run!($($place)? $run),
+        };)+
 
         pub(crate) fn visit_all(visitor: &mut impl Visitor) {
             $(visitor.visit(&$row);)+
@@ -47,11 +52,11 @@ macro_rules! operations {
 operations! {
     LIST, "list", Read, "GET /api/work/tasks",
     "Lists tasks by id",
-    (Filter) -> tasks::Listed, tasks::list_or_find, limit(50, 500);
+    (Filter) -> tasks::Listed, tasks::list_or_find, limit: Some((50, 500));
 
     ADD, "add", Write, "POST /api/work/tasks",
     "Adds a task; one whose key is known adds nothing",
-    (tasks::Draft) -> tasks::Added, tasks::add_one, creates();
+    (tasks::Draft) -> tasks::Added, tasks::add_one, creates: true;
 
     UPDATE, "update", Write, "PATCH /api/work/tasks/{id}",
     "Changes fields of a task; what is left out stays",
@@ -103,7 +108,7 @@ operations! {
 
     UNDO, "undo", Write, "POST /api/work/undo",
     "Undoes an operation on tasks",
-    (undo::Request) -> undo::Undone, undo::undo, without_record();
+    (undo::Request) -> undo::Undone, undo::undo, without_record: true;
 
     DEPS, "deps", Read, "GET /api/work/tasks/{id}/deps",
     "Shows what a task depends on and what depends on it",
@@ -111,7 +116,7 @@ operations! {
 
     READY, "orchestrator.ready", Read, "GET /api/work/ready",
     "Lists what can start now, most urgent first",
-    (tasks::Extract) -> tasks::Ready, tasks::ready, limit(50, 1_000);
+    (tasks::Extract) -> tasks::Ready, tasks::ready, limit: Some((50, 1_000));
 
     NEXT, "next", Read, "GET /api/work/next",
     "Shows the task to take next, and why",
@@ -119,11 +124,11 @@ operations! {
 
     WAVES, "orchestrator.waves", Read, "GET /api/work/waves",
     "Shows open tasks in waves, from 0, as a run would take them",
-    (tasks::Extract) -> tasks::Waves, tasks::waves, limit(100, 1_000);
+    (tasks::Extract) -> tasks::Waves, tasks::waves, limit: Some((100, 1_000));
 
     ANALYZE, "orchestrator.analyze", Read, "GET /api/work/analysis",
     "Shows how a graph is doing: totals, the longest way, where it is narrow",
-    (tasks::Extract) -> tasks::Analysis, tasks::analyze, limit(10, 1_000);
+    (tasks::Extract) -> tasks::Analysis, tasks::analyze, limit: Some((10, 1_000));
 
     SESSIONS, "session.list", Read, "GET /api/work/sessions",
     "Lists sessions",
@@ -135,7 +140,7 @@ operations! {
 
     START_SESSION, "session.start", Write, "POST /api/work/sessions",
     "Opens a session",
-    (StartSession) -> sessions::Moved, sessions::start, creates();
+    (StartSession) -> sessions::Moved, sessions::start, creates: true;
 
     END_SESSION, "session.end", Write, "POST /api/work/sessions/{id}/end",
     "Ends a session",
@@ -147,7 +152,7 @@ operations! {
 
     FOCUS, "focus", Read, "GET /api/work/focus",
     "Shows the session that the caller leads, or another, and the task in its focus",
-    (WhichSession) -> sessions::Focus, sessions::focus, for_agent();
+    (WhichSession) -> sessions::Focus, sessions::focus, for_agent: true;
 
     SET_FOCUS, "focus", Write, "PUT /api/work/focus",
     "Sets the task that a session works on now",
@@ -276,7 +281,7 @@ operations! {
 
     LINK, "research.link", Write, "POST /api/work/tasks/{id}/links",
     "Links a task and an entry of the manifest; doing it again changes nothing",
-    (research::Pair) -> research::Linked, research::link, creates();
+    (research::Pair) -> research::Linked, research::link, creates: true;
 
     BLOCK_FOR, "research.inject", Read, "GET /api/work/tasks/{id}/block",
     "Writes the protocol block for a task, to be appended to a prompt",
@@ -288,7 +293,7 @@ operations! {
 
     ENTRIES, "manifest.list", Read, "GET /api/manifest",
     "Lists entries of the manifest, newest last",
-    (manifest::Filter) -> manifest::Listed, manifest::list, limit(100, 500);
+    (manifest::Filter) -> manifest::Listed, manifest::list, limit: Some((100, 500));
 
     ENTRY, "manifest.show", Read, "GET /api/manifest/{id}",
     "Shows an entry of the manifest",
@@ -300,11 +305,11 @@ operations! {
 
     COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
     "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
-    (manifest::Compact) -> manifest::Compaction, manifest::compact, without_record();
+    (manifest::Compact) -> manifest::Compaction, manifest::compact, without_record: true;
 
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",
-    (OperationFilter) -> log::Logged, log::log, limit(50, 500);
+    (OperationFilter) -> log::Logged, log::log, limit: Some((50, 500));
 
     TASK, "show", Read, "GET /api/work/tasks/{id}",
     "Shows a task with all that is known of it",
@@ -312,19 +317,19 @@ operations! {
 
     ROWS, "list", Read, "GET /api/work/rows",
     "Lists tasks as they stand, counted, filtered and sorted",
-    (work::RowsQuery) -> work::RowPage, work::rows, limit(100, 500);
+    (work::RowsQuery) -> work::RowPage, work::rows, limit: Some((100, 500));
 
     GRAPH, "graph", Read, "GET /api/work/graph",
     "Draws the graph of an epic, or of everything: waves from left to right",
-    (work::GraphQuery) -> work::GraphView, work::graph, with_version();
+    (work::GraphQuery) -> work::GraphView, work::graph, is_versioned: true;
 
     SEARCH, "find", Read, "GET /api/search",
     "Finds tasks, runs, agents and conversations by words",
-    (work::SearchQuery) -> work::SearchPage, work::search, limit(50, 50);
+    (work::SearchQuery) -> work::SearchPage, work::search, limit: Some((50, 50));
 
     RUNS, "runs.list", Read, "GET /api/runs",
     "Lists what agents carried out, newest first",
-    (RunFilter) -> listing::Rows, listing::rows, limit(50, 500);
+    (RunFilter) -> listing::Rows, listing::rows, limit: Some((50, 500));
 
     RUN, "runs.show", Read, "GET /api/runs/{id}",
     "Shows a run with its timeline",
@@ -332,11 +337,11 @@ operations! {
 
     RUN_EVENTS, "runs.logs", Read, "GET /api/runs/{id}/events",
     "Lists what happened in a run after a cursor",
-    (pages::EventQuery) -> pages::EventPage, pages::events, limit(200, 1_000);
+    (pages::EventQuery) -> pages::EventPage, pages::events, limit: Some((200, 1_000));
 
     RUN_LOG, "runs.logs", Read, "GET /api/runs/{id}/log",
     "Shows lines of what an agent wrote",
-    (pages::LogQuery) -> pages::LogPage, pages::log, limit(500, 2_000);
+    (pages::LogQuery) -> pages::LogPage, pages::log, limit: Some((500, 2_000));
 
     RUN_PROMPT, "runs.logs", Read, "GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
     "Shows the prompt of an attempt",
@@ -360,97 +365,97 @@ operations! {
 
     CHECK_WORKERS, "agents.check", Admin, "GET /api/workers/check",
     "Asks workers whether they are there: those that are named, or all",
-    anywhere (workers::Checking) -> workers::Checked, workers::check, asks();
+    anywhere (workers::Checking) -> workers::Checked, workers::check, asks: true;
 
     SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
     "Lists all agents in the order that decides ties",
-    anywhere (Nothing) -> agents::sync::Synced, agents::sync::sync, with_frame(Frame::Success);
+    anywhere (Nothing) -> agents::sync::Synced, agents::sync::sync, frame: Frame::Success;
 
     AGENTS, "agents.list", Read, "GET /api/agents/list",
     "Lists agents with everything that is known of them",
-    anywhere (agents::Lookup) -> agents::lookup::Listed, agents::list, with_frame(Frame::SuccessAndWarnings);
+    anywhere (agents::Lookup) -> agents::lookup::Listed, agents::list, frame: Frame::SuccessAndWarnings;
 
     DELEGATIONS, "agents.list", Read, "GET /api/agents/delegations",
     "Lists where messages went and why, newest first",
     (executions::Before) -> executions::Delegations,
     |context, wanted| executions::delegations(&context.surroundings, wanted),
-    with_frame(Frame::Success), limit(50, 200);
+    frame: Frame::Success, limit: Some((50, 200));
 
     AGENT_METRICS, "agents.metrics", Read, "GET /api/agents/metrics",
     "Counts executions: all, and those of each agent",
-    anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, with_frame(Frame::Success);
+    anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, frame: Frame::Success;
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
     "Removes runtime agents",
-    anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, with_frame(Frame::Success);
+    anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, frame: Frame::Success;
 
     CREATE_AGENT, "agents.register", Write, "POST /api/agents/create",
     "Registers an agent to stay",
     anywhere (Draft) -> agents::register::Registered, agents::register,
-    with_frame(Frame::SuccessAndWarnings), creates(), own(draft::OWN);
+    frame: Frame::SuccessAndWarnings, creates: true, own: draft::OWN;
 
     AGENT, "agents.show", Read, "GET /api/agents/{id}",
     "Shows an agent",
-    anywhere (agents::AgentId) -> agents::One, agents::show, with_frame(Frame::Success);
+    anywhere (agents::AgentId) -> agents::One, agents::show, frame: Frame::Success;
 
     CHANGE_AGENT, "agents.update", Write, "PUT /api/agents/{id}",
     "Changes an agent",
-    anywhere (Draft) -> agents::One, agents::update, with_frame(Frame::SuccessAndWarnings), own(draft::OWN_AND_ID);
+    anywhere (Draft) -> agents::One, agents::update, frame: Frame::SuccessAndWarnings, own: draft::OWN_AND_ID;
 
     REMOVE_AGENT, "agents.remove", Write, "DELETE /api/agents/{id}",
     "Removes an agent; a built-in one becomes as it was built",
-    anywhere (agents::AgentId) -> agents::change::Removed, agents::remove, with_frame(Frame::Success);
+    anywhere (agents::AgentId) -> agents::change::Removed, agents::remove, frame: Frame::Success;
 
     EXECUTIONS, "runs.list", Read, "GET /api/agents/execute",
     "Lists executions, newest first",
     (RunFilter) -> executions::reply::Executions,
     |context, filter| executions::reply::list(&context.surroundings, filter),
-    with_frame(Frame::Success), limit(50, 500);
+    frame: Frame::Success, limit: Some((50, 500));
 
     BEGIN_CONVERSATION, "conversations.create", Write, "POST /api/conversations/create",
     "Begins a conversation with an agent, with the supervisor, or with the chat",
     (conversations::Beginning) -> conversations::Kept,
     |context, beginning| conversations::begin(&context.surroundings, beginning),
-    with_frame(Frame::Success), creates(), own(&["userId"]);
+    frame: Frame::Success, creates: true, own: &["userId"];
 
     CONVERSATIONS, "conversations.list", Read, "GET /api/conversations",
     "Lists conversations, the one in which something was said last first",
     (ConversationFilter) -> conversations::Listed,
     |context, wanted| conversations::list(&context.surroundings, wanted),
-    with_frame(Frame::Success), limit(50, 500);
+    frame: Frame::Success, limit: Some((50, 500));
 
     CONVERSATION, "conversations.show", Read, "GET /api/conversations/{id}",
     "Shows a conversation with what was said last, oldest first",
     (conversations::Part) -> conversations::Shown,
     |context, part| conversations::show(&context.surroundings, &part),
-    with_frame(Frame::Success), limit(50, 500);
+    frame: Frame::Success, limit: Some((50, 500));
 
     CHANGE_CONVERSATION, "conversations.update", Write, "PUT /api/conversations/{id}",
     "Gives a conversation another title, or ends it",
     (conversations::Change) -> conversations::Kept,
     |context, change| conversations::update(&context.surroundings, change),
-    with_frame(Frame::Success), own(conversations::OWN);
+    frame: Frame::Success, own: conversations::OWN;
 
     CREATE_AGENT_TASK, "agents.tasks.create", Write, "POST /api/tasks/create",
     "Adds a task",
     (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::create,
-    with_frame(Frame::SuccessAndWarnings), creates(), own(agent_tasks::OWN);
+    frame: Frame::SuccessAndWarnings, creates: true, own: agent_tasks::OWN;
 
     COUNT_AGENT_TASKS, "agents.tasks.stats", Read, "GET /api/tasks/stats",
     "Counts tasks by status and priority",
-    (agent_tasks::Whose) -> agent_tasks::Counted, agent_tasks::stats, with_frame(Frame::Success);
+    (agent_tasks::Whose) -> agent_tasks::Counted, agent_tasks::stats, frame: Frame::Success;
 
     AGENT_TASKS, "agents.tasks.list", Read, "GET /api/tasks",
     "Lists tasks, the most urgent first",
     (agent_tasks::Wanted) -> agent_tasks::Listed, agent_tasks::list,
-    with_frame(Frame::Success), limit(100, 1_000);
+    frame: Frame::Success, limit: Some((100, 1_000));
 
     AGENT_TASK, "agents.tasks.show", Read, "GET /api/tasks/{id}",
     "Shows a task",
-    (tasks::One) -> agent_tasks::Kept, agent_tasks::show, with_frame(Frame::SuccessAndWarnings);
+    (tasks::One) -> agent_tasks::Kept, agent_tasks::show, frame: Frame::SuccessAndWarnings;
 
     CHANGE_AGENT_TASK, "agents.tasks.update", Write, "PUT /api/tasks/{id}",
     "Changes a task and moves it, or neither; null empties a field, except title, status and priority",
     (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::update,
-    with_frame(Frame::SuccessAndWarnings), own(agent_tasks::OWN);
+    frame: Frame::SuccessAndWarnings, own: agent_tasks::OWN;
 }

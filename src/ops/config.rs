@@ -28,7 +28,6 @@ pub(crate) struct Files {
     pub(crate) config_home: Option<PathBuf>,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Setting {

@@ -112,7 +112,6 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
     Ok(listed)
 }
 
-// A doc comment would become the help of the command.
 #[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {

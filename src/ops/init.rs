@@ -16,7 +16,6 @@ use crate::workspace::Workspace;
 /// Maximum size of a file of a project, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-// A doc comment would become the help of the command.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Also write instruction files for these agents, separated by commas

@@ -224,7 +224,6 @@ impl Context {
         self.notes.warn(warnings);
     }
 
-    /// Moves warnings to the notes.
     pub(crate) fn move_warnings(&mut self, warnings: &mut Vec<String>) {
         self.notes.warnings.append(warnings);
     }

@@ -38,10 +38,10 @@ pub(crate) struct Facts {
     pub(crate) own: &'static [&'static str],
     /// Whether a recorded result has the status 201.
     pub(crate) creates: bool,
-    /// Whether the caller may name the agent that acts.
-    pub(crate) has_agent: bool,
-    /// Whether the reply is followed by the number of the operation that was recorded.
-    pub(crate) is_recorded: bool,
+    /// Whether the caller of a read may name the agent that acts, as that of a write.
+    pub(super) for_agent: bool,
+    /// Whether a write records no operation.
+    pub(super) without_record: bool,
     /// Whether the reply is made of tasks and runs alone, so that it stays the same until one of them changes.
     pub(crate) is_versioned: bool,
     /// Whether it waits for workers.
@@ -59,82 +59,45 @@ pub(crate) enum Frame {
     SuccessAndWarnings,
 }
 
-impl<Request, Reply> Operation<Request, Reply> {
+impl Facts {
     pub(super) const fn new(
         name: &'static str,
         scope: Scope,
         address: &'static str,
         about: &'static str,
-        run: Run<Request, Reply>,
-    ) -> Operation<Request, Reply> {
-        let writes = !matches!(scope, Scope::Read) && address.as_bytes()[0] != b'G';
-        Operation {
-            facts: Facts {
-                name,
-                scope,
-                address,
-                about,
-                limit: None,
-                frame: Frame::Ours,
-                own: &[],
-                creates: false,
-                has_agent: writes,
-                is_recorded: writes,
-                is_versioned: false,
-                asks: false,
-            },
-            run,
+    ) -> Facts {
+        Facts {
+            name,
+            scope,
+            address,
+            about,
+            limit: None,
+            frame: Frame::Ours,
+            own: &[],
+            creates: false,
+            for_agent: false,
+            without_record: false,
+            is_versioned: false,
+            asks: false,
         }
     }
 
-    pub(super) const fn limit(mut self, usual: u32, max: u32) -> Operation<Request, Reply> {
-        self.facts.limit = Some((usual, max));
-        self
+    fn writes(&self) -> bool {
+        self.scope != Scope::Read && !self.address.starts_with("GET ")
     }
 
-    pub(super) const fn creates(mut self) -> Operation<Request, Reply> {
-        self.facts.creates = true;
-        self
+    /// Returns whether the caller may name the agent that acts.
+    pub(crate) fn has_agent(&self) -> bool {
+        self.frame == Frame::Ours && (self.writes() || self.for_agent)
     }
 
-    pub(super) const fn for_agent(mut self) -> Operation<Request, Reply> {
-        self.facts.has_agent = true;
-        self
-    }
-
-    pub(super) const fn with_version(mut self) -> Operation<Request, Reply> {
-        self.facts.is_versioned = true;
-        self
-    }
-
-    pub(super) const fn asks(mut self) -> Operation<Request, Reply> {
-        self.facts.asks = true;
-        self
-    }
-
-    /// Frames bodies as the multi-agent specification does.
-    pub(super) const fn with_frame(mut self, frame: Frame) -> Operation<Request, Reply> {
-        self.facts.frame = frame;
-        self.facts.has_agent = false;
-        self.facts.is_recorded = false;
-        self
-    }
-
-    pub(super) const fn own(
-        mut self,
-        fields: &'static [&'static str],
-    ) -> Operation<Request, Reply> {
-        self.facts.own = fields;
-        self
-    }
-
-    pub(super) const fn without_record(mut self) -> Operation<Request, Reply> {
-        self.facts.is_recorded = false;
-        self
+    /// Returns whether the reply is followed by the number of the operation that was recorded.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.frame == Frame::Ours && self.writes() && !self.without_record
     }
 }
 
-// The request of an operation that needs none. A doc comment would become the help of commands.
+// The request of an operation that needs none.
 #[derive(clap::Args, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -101,7 +101,6 @@ fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
     places.map(|(_, source)| source).collect()
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pair {

@@ -43,7 +43,6 @@ pub(crate) struct Token {
     pub(crate) expires_at: Option<String>,
 }
 
-/// A token as it is stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct StoredToken {
     #[serde(flatten)]
@@ -127,7 +126,6 @@ pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
     })
 }
 
-/// Revokes a token.
 pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     surroundings
         .assignment

@@ -22,7 +22,6 @@ use crate::task::{Status, Task};
 /// How many changes a reply holds.
 const SHOWN: usize = 100;
 
-// A doc comment would become the help of the command.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[schemars(rename = "UndoRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

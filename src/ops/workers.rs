@@ -126,7 +126,6 @@ pub(crate) struct Checked {
     pub(crate) down: usize,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {

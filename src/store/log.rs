@@ -112,7 +112,6 @@ pub(crate) struct Operation {
     pub(crate) changes: u64,
 }
 
-// Which operations. A doc comment would become the help of the command.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OperationFilter {

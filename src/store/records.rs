@@ -73,7 +73,6 @@ pub(crate) trait Runs {
     fn last_event(&self) -> Result<u64>;
 }
 
-// Which runs. A doc comment would become the help of the command.
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
@@ -207,7 +206,6 @@ pub(crate) trait Conversations {
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
-// Which conversations. A doc comment would become the help of the command.
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {

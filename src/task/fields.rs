@@ -24,7 +24,6 @@ macro_rules! fields {
         ($($how:meta),*)
         $name:ident: $type:ty $(, change($change:meta))? $(, clear($(#[$word:meta])? $clear:ident))?;
     )+) => {
-        // A doc comment would become the help of the command.
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         pub(crate) struct Draft {
@@ -45,7 +44,7 @@ macro_rules! fields {
             pub(crate) key: Option<String>,
         }
 
-        // Fields that are `None` or empty stay. A doc comment would become the help of the command.
+        // Fields that are `None` or empty stay.
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         #[command(after_help = "\

@@ -17,7 +17,7 @@ pub(crate) enum Archived {
     Shown,
 }
 
-// Empty parts let everything through. A doc comment would become the help of the command.
+// Empty parts let everything through.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Filter {

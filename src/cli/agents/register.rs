@@ -69,7 +69,6 @@ fn read_draft() -> Result<Draft> {
     Draft::from_value(value)
 }
 
-// A doc comment here would become the help of the commands.
 #[derive(Args)]
 struct Fields {
     #[command(flatten)]

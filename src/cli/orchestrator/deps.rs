@@ -36,7 +36,7 @@ pub(in crate::cli) struct Arguments {
     draw: Draw,
 }
 
-// Options of several commands. A doc comment here would become their help.
+// Options of several commands.
 #[derive(Args)]
 pub(in crate::cli) struct Draw {
     /// Print a graph for Graphviz

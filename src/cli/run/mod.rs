@@ -121,7 +121,6 @@ fn read_environment(settings: &Settings) -> Result<RunEnvironment> {
     })
 }
 
-// A doc comment here would become the help of the commands.
 #[derive(Args)]
 pub(super) struct Reporting {
     /// Report to a CI service: annotations on standard error, a job summary, and the outputs

@@ -16,7 +16,7 @@ use crate::ops::proof::{
 use crate::ops::tasks::One;
 use crate::ops::{Context, api};
 
-// Options of `cleo verify TASK`. A doc comment here would become the help of the command.
+// Options of `cleo verify TASK`.
 #[derive(Args)]
 pub(in crate::cli) struct GateArguments {
     /// Task whose gates and criteria to show, or to set with --gate

@@ -25,7 +25,6 @@ commands! {
     };
 }
 
-// A doc comment here would become the help of both commands.
 #[derive(Args)]
 #[command(after_help = "\
 `cleo init --agents claude,codex --hooks` sets up the hook. The task is that of CLEO_TASK_ID, of

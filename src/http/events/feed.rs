@@ -25,7 +25,6 @@ const BEHIND: u64 = 20_000;
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
 /// Maximum pause.
 const REST_MAX: Duration = Duration::from_millis(60);
-/// Most listeners.
 const LISTENERS: usize = 2_000;
 /// Maximum number of batches that wait for a slow listener before its stream ends. All listeners
 /// share them.

@@ -47,7 +47,6 @@ pub(crate) struct Count {
     pub(crate) removed: usize,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Cleanup {

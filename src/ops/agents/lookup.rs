@@ -9,7 +9,7 @@ use crate::error::{Code, Result};
 use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
 
-// Empty fields match every agent. A doc comment would become the help of the command.
+// Empty fields match every agent.
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Lookup {

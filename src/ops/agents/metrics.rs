@@ -123,7 +123,6 @@ impl Tallies<'_> {
     }
 }
 
-// A doc comment would become the help of the command.
 #[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measuring {

@@ -58,7 +58,6 @@ pub(crate) struct One {
     pub(crate) agent: Shown,
 }
 
-// A doc comment would become the help of the commands.
 #[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {

@@ -257,7 +257,6 @@ fn make_runtime(
     Ok((agent, true))
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Import {
     /// JSON or YAML file: one agent, a list, or a list under `agents`; - reads standard input

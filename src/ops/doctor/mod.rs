@@ -97,7 +97,6 @@ impl Finding {
     }
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checks {

@@ -18,7 +18,6 @@ use crate::workspace::OUTPUT_DIR;
 /// Maximum number of faulty lines in warnings.
 const FAULTS_SHOWN: usize = 5;
 
-// Which entries to list. A doc comment would become the help of the commands.
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
@@ -39,7 +38,6 @@ pub(crate) struct Filter {
     pub(crate) limit: Option<u32>,
 }
 
-// A doc comment would become the help of the commands.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryId {
@@ -47,7 +45,6 @@ pub(crate) struct EntryId {
     pub(crate) id: String,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Compact {

@@ -75,8 +75,7 @@ pub(crate) struct Part {
     pub(crate) method: &'static str,
 }
 
-// The texts that an agent has read; without any, the answer of `orchestrator start`. A doc comment would become the
-// help of the command.
+// The texts that an agent has read; without any, the answer of `orchestrator start`.
 #[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Sources {

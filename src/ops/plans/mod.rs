@@ -251,7 +251,6 @@ pub(crate) fn check_bytes(
     })
 }
 
-/// Draws a plan that was sent.
 pub(crate) fn draw(around: &Surroundings, notes: &mut Notes, sent: PlanSent) -> Result<Picture> {
     let plan = read(around, notes, SENT, sent.text.as_bytes())?.plan;
     let shapes = plan.drawing_shapes();

@@ -14,7 +14,6 @@ use crate::ops::{Notes, Surroundings};
 use crate::skill::{Skill, is_file_name};
 use crate::template::export_text;
 
-// A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct Export {
     /// Skills to write [default: the built-in ones]

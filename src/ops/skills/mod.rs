@@ -37,7 +37,6 @@ pub(crate) struct Listed {
     pub(crate) shadowed: Vec<Shadowed>,
 }
 
-// Which skills. A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SkillQuery {
@@ -46,7 +45,6 @@ pub(crate) struct SkillQuery {
     pub(crate) tier: Option<u8>,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {

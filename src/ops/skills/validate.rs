@@ -41,7 +41,6 @@ pub(crate) struct SkillSent {
     pub(crate) text: String,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args)]
 pub(crate) struct SkillPaths {
     /// Skill folder, SKILL.md file or folder of skills [default: all available skills]

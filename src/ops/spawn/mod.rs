@@ -27,7 +27,6 @@ pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-// A doc comment would become the help of the command.
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {

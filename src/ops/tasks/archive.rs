@@ -15,7 +15,6 @@ use crate::task::{Status, Task};
 /// Arguments that select tasks.
 const WHICH: [&str; 3] = ["tasks", "older_than", "epic"];
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[schemars(transform = crate::task::schema::require_one("anyOf", serde_json::json!({
         "tasks": {"minItems": 1}, "olderThan": {"type": "string"}, "epic": {"type": "string"},
@@ -58,7 +57,6 @@ impl From<TaskId> for Selection {
     }
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]

@@ -18,7 +18,6 @@ use crate::ops::{Context, require};
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
@@ -53,7 +52,6 @@ pub(crate) struct Claiming {
     force: bool,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
@@ -77,7 +75,6 @@ pub(crate) struct Heartbeat {
     force: bool,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\

@@ -10,7 +10,6 @@ use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]

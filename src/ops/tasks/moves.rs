@@ -15,7 +15,6 @@ use crate::store::Transaction;
 use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
@@ -38,7 +37,6 @@ pub(crate) struct Start {
     pub(crate) epoch: Option<u32>,
 }
 
-// A doc comment would become the help of the command.
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
@@ -190,7 +188,6 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     Ok(moved.warn(context))
 }
 
-/// Reopens a closed task.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
     refuse_outside_task(context, id)?;

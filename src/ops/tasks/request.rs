@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use crate::id::TaskId;
 
-// Doc comments would become the help of the commands that take these.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct One {

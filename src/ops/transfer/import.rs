@@ -19,7 +19,6 @@ use crate::store::{Change, Transaction};
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
-// A doc comment would become the help of the command.
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {

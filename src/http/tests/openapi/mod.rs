@@ -174,7 +174,11 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
         operation["parameters"] = Value::Array(parameters);
     }
     if let Some(describe) = route.description.body {
-        let schema = describe(&mut generators.reads);
+        let mut schema = describe(&mut generators.reads).to_value();
+        if route.path == "/api/agents/register" {
+            let id = json!({"type": ["string", "null"], "pattern": "^custom_[0-9]{1,57}$"});
+            schema = json!({"allOf": [schema, {"properties": {"id": id}}]});
+        }
         operation["requestBody"] = json!({
             "required": !route.description.is_bodiless,
             "content": {"application/json": {"schema": schema}},
@@ -245,7 +249,7 @@ fn describe_request(operation: &mut Value, route: &Route, row: &Row, reads: &mut
                 json!({"readOnly": true, "description": "Ignored: only cleo sets it"});
         }
     }
-    if facts.has_agent {
+    if facts.has_agent() {
         let mut agent = schemars::json_schema!({"type": ["string", "null"], "description": "The agent that acts"});
         visible(AGENT_MAX)(&mut agent);
         schema["properties"]["agent"] = agent.to_value();
@@ -311,7 +315,7 @@ fn describe_reply(route: &Route, row: &Row, writes: &mut SchemaGenerator) -> Map
     let reply = (row.reply)(writes);
     let with = |name: &str| json!({"$ref": format!("#{SCHEMAS}/{name}")});
     let parts = match facts.frame {
-        Frame::Ours if facts.is_recorded => vec![reply.to_value(), with("WithOperation")],
+        Frame::Ours if facts.is_recorded() => vec![reply.to_value(), with("WithOperation")],
         Frame::Ours => vec![reply.to_value(), with("WithWarnings")],
         Frame::Success => vec![with("Success"), reply.to_value()],
         Frame::SuccessAndWarnings => {

@@ -27,7 +27,6 @@ use crate::store::Store;
 /// Most events of a run that are shown.
 const EVENTS_MAX: u32 = 10_000;
 
-// A doc comment would become the help of commands.
 #[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
