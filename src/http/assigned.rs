@@ -8,65 +8,42 @@ use super::answer::Answer;
 use super::call::Call;
 use crate::error::Result;
 
-/// Path of endpoints that return tasks with all fields.
-const WORK: &str = "/api/work/";
-/// Path of endpoints that return tasks in the form of the specification, and the start of their
-/// agent field.
-const TASKS: (&str, &str) = ("/api/tasks", "\"assigned_to\":");
+/// The field of a task that names its agent.
+pub(super) const FIELD: &str = "assignedAgent";
 
 pub(super) fn hide_unseen_agents(call: &Call, answer: Answer) -> Result<Answer> {
-    let path = call.uri.path();
-    let is_of_work = path.starts_with(WORK);
-    if call.visible_user().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
+    let field = match call.uri.path() {
+        path if path.starts_with("/api/work/") => FIELD,
+        // In the form of the specification.
+        path if path.starts_with("/api/tasks") => "assigned_to",
+        _ => return Ok(answer),
+    };
+    if call.visible_user().is_none() {
         return Ok(answer);
     }
     let is_unseen = find_unseen(call)?;
     Ok(answer.map_text(|text| {
-        if !is_of_work {
-            return hide_assigned(text, &is_unseen);
-        }
         // Fast path: most replies name no agent, and are long.
-        let mut value = match text.contains(FIELD) {
+        let mut value = match text.contains(field) {
             true => serde_json::from_str::<Value>(text).ok()?,
             false => return None,
         };
-        hide_in_fields(&mut value, &is_unseen);
+        hide_in_fields(&mut value, field, &is_unseen);
         Some(value.to_string())
     }))
 }
 
-/// Removes names from tasks in the form of the specification. Texts of tasks cannot match, because
-/// quotes in them are escaped.
-fn hide_assigned(text: &str, is_unseen: &impl Fn(&String) -> bool) -> Option<String> {
-    let mut parts = text.split(TASKS.1);
-    let mut edited = parts.next()?.to_string();
-    for part in parts {
-        let mut values = serde_json::Deserializer::from_str(part).into_iter::<Option<String>>();
-        let agent = values.next()?.ok()?;
-        let rest = match agent.filter(is_unseen) {
-            Some(_) => format!("null{}", &part[values.byte_offset()..]),
-            None => part.to_string(),
-        };
-        edited += TASKS.1;
-        edited += &rest;
-    }
-    Some(edited)
-}
-
-/// The field of a task that names its agent.
-pub(super) const FIELD: &str = "assignedAgent";
-
-pub(super) fn hide_in_fields(value: &mut Value, is_unseen: &impl Fn(&String) -> bool) {
+pub(super) fn hide_in_fields(value: &mut Value, field: &str, is_unseen: &impl Fn(&String) -> bool) {
     match value {
         Value::Object(fields) => fields
             .iter_mut()
-            .for_each(|(name, value)| match name == FIELD {
+            .for_each(|(name, value)| match name == field {
                 true => remove_names(value, is_unseen),
-                false => hide_in_fields(value, is_unseen),
+                false => hide_in_fields(value, field, is_unseen),
             }),
         Value::Array(items) => items
             .iter_mut()
-            .for_each(|item| hide_in_fields(item, is_unseen)),
+            .for_each(|item| hide_in_fields(item, field, is_unseen)),
         _ => {}
     }
 }
@@ -98,7 +75,7 @@ mod tests {
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": "hers"}}}],
             "old": {"assignedAgent": ["hers", null]},
         });
-        hide_in_fields(&mut value, &|name: &String| name == "hers");
+        hide_in_fields(&mut value, FIELD, &|name: &String| name == "hers");
         let told = json!({
             "tasks": [{"assignedAgent": null}, {"assignedAgent": "mine", "title": "hers"}],
             "changes": [{"detail": {"assignedAgent": {"from": "mine", "to": null}}}],

@@ -13,7 +13,7 @@ use super::body;
 use super::guard::Caller;
 use super::server::Lent;
 use super::server::Server;
-use crate::error::{Code, Error, Result, is_control_character};
+use crate::error::{Code, Error, Result, is_control_character, shorten};
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};
 use crate::strict::Input;
@@ -78,7 +78,7 @@ impl Call {
 
     /// Reads the body, which must be a JSON object.
     pub(super) fn body<T: DeserializeOwned>(&self) -> Result<T> {
-        self.object().and_then(body::read).map_err(shorten)
+        self.object().and_then(body::read).map_err(shorten_message)
     }
 
     /// Refuses a body with fields if none are read.
@@ -92,7 +92,7 @@ impl Call {
     /// Reads the body; null fields count as missing.
     pub(super) fn parse_body<T: DeserializeOwned>(&self) -> Result<T> {
         let object = self.object().map(body::drop_nulls);
-        object.and_then(body::read).map_err(shorten)
+        object.and_then(body::read).map_err(shorten_message)
     }
 
     fn object(&self) -> Result<Value> {
@@ -172,7 +172,7 @@ impl Call {
 
 fn unusable(what: &str) -> Error {
     let message = format!("invalid query parameters: {what}");
-    Error::new(Code::InputInvalid, short(&message))
+    Error::new(Code::InputInvalid, shorten(&message, FAULT_MAX))
 }
 
 fn is_utf8(parameter: &str) -> bool {
@@ -181,17 +181,10 @@ fn is_utf8(parameter: &str) -> bool {
     !name.trim().eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
 }
 
-fn shorten(error: Error) -> Error {
+fn shorten_message(error: Error) -> Error {
     Error {
-        message: short(&error.message),
+        message: shorten(&error.message, FAULT_MAX).into_owned(),
         ..error
-    }
-}
-
-fn short(text: &str) -> String {
-    match text.char_indices().nth(FAULT_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
     }
 }
 

@@ -11,7 +11,9 @@ use crate::strict;
 use crate::words::deserialize_word;
 
 /// Points to another task: by id, or with `@` by the key of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(with = "String", inline)]
+#[schemars(extend("pattern" = r"^([Tt]0*[1-9][0-9]{0,8}|@(\S|\S.*\S))$"))]
 pub(crate) enum Reference {
     /// `T12`
     Id(TaskId),
@@ -27,20 +29,6 @@ impl std::str::FromStr for Reference {
             Some(key) if !key.is_empty() => Ok(Reference::Key(key.to_string())),
             _ => text.parse().map(Reference::Id),
         }
-    }
-}
-
-impl schemars::JsonSchema for Reference {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Reference".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": r"^([Tt]0*[1-9][0-9]{0,8}|@(\S|\S.*\S))$"})
     }
 }
 

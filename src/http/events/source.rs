@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::frame::{Frame, Kind, Origin, Place, Wants, belongs};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::http::assigned::hide_in_fields;
+use crate::http::assigned::{FIELD, hide_in_fields};
 use crate::ops::agents;
 use crate::run::Line;
 use crate::store::sqlite::SqliteStore;
@@ -196,7 +196,7 @@ impl Source {
         let part = |change: Recorded| {
             let whole = serde_json::to_value(&change).unwrap_or_default();
             let mut data = whole.clone();
-            hide_in_fields(&mut data, &|id: &String| !told.contains(id));
+            hide_in_fields(&mut data, FIELD, &|id: &String| !told.contains(id));
             let whole = (whole != data).then_some(whole);
             Part {
                 origin: Origin::Tasks,

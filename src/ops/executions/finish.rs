@@ -9,7 +9,7 @@ use super::{
     Executor, NO_MODEL, Piece, Progress, RETRYABLE, Services, StartedExecution, UNTRUSTED,
 };
 use crate::agent::{Agent, SUPERVISOR};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, quote, shorten};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
@@ -268,10 +268,7 @@ fn describe_unanswered(run: &Run) -> String {
     let why = words
         .iter()
         .fold(why.to_string(), |why, word| why.replace(word, ""));
-    let mut short: String = why.chars().take(REASON_MAX).collect();
-    if short.len() < why.len() {
-        short.push('…');
-    }
+    let short = shorten(&why, REASON_MAX);
     let look = format!("cleo runs show {}", quote(&run.id));
     format!("No agent could answer this message: {short}; see: {look}")
 }
