@@ -6,7 +6,6 @@ use super::Context;
 use super::agents::load_in;
 use crate::error::Result;
 use crate::run::RunStatus;
-use crate::store::Filter;
 use crate::store::records::ConversationFilter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -20,24 +19,15 @@ pub(crate) struct Counts {
     pub(crate) live_runs: u64,
     /// Agents that the user sees.
     pub(crate) agents: u64,
-    /// Open tasks that are assigned to an agent.
-    pub(crate) open_agent_tasks: u64,
     /// Conversations of the user or of all.
     pub(crate) conversations: u64,
 }
 
 /// Counts tasks, and the agents, runs and conversations of a user or of all.
 pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts> {
-    let now = context.now();
     let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
     context.read(|transaction| {
         let by_status = transaction.counts(None)?.into_iter();
-        let assigned = Filter {
-            assigned: Some(true),
-            ..Filter::default()
-        };
-        let assigned = transaction.tally(&assigned, &now)?.into_iter();
-        let open_agent_tasks = assigned.filter(|tally| !tally.status.is_closed());
         let tallies = transaction.tallies(user)?.into_iter();
         let live = [RunStatus::Pending, RunStatus::Running];
         let live = tallies.filter(|tally| live.contains(&tally.status));
@@ -50,7 +40,6 @@ pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts
             ready_tasks: transaction.ready(None, Some(1))?.total,
             live_runs: live.map(|tally| tally.runs).sum(),
             agents,
-            open_agent_tasks: open_agent_tasks.map(|tally| tally.tasks).sum(),
             conversations: transaction.conversations(user, &conversations)?.total,
         })
     })

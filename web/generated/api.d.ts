@@ -1972,18 +1972,8 @@ export interface components {
             conflictsTotal: number;
             /** @description The longest chain of open tasks. */
             criticalPath: components["schemas"]["Path"];
-            /**
-             * Format: uint
-             * @description How many tasks wait for one another in the longest chain of open tasks.
-             */
-            depth: number;
             /** @description The epic; none for the whole workspace. */
             epic: string | null;
-            /**
-             * Format: uint
-             * @description How many levels of parts there are.
-             */
-            levels: number;
             /** @description Why tasks can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description How many tasks there are. */
@@ -2541,11 +2531,6 @@ export interface components {
              * @description Runs in progress, of the user or of all.
              */
             liveRuns: number;
-            /**
-             * Format: uint64
-             * @description Open tasks that are assigned to an agent.
-             */
-            openAgentTasks: number;
             /**
              * Format: uint64
              * @description Tasks that are neither done nor cancelled.
@@ -6630,11 +6615,6 @@ export interface components {
         WaveWidths: {
             /** Format: uint */
             total: number;
-            /**
-             * Format: uint
-             * @description How many tasks the widest has.
-             */
-            widest: number;
             /** @description How many tasks each has. */
             widths: number[];
         };

@@ -206,7 +206,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
     ("GET /api/work/ready", "", "", 200, &["problems", "tasks", "total"]),
     ("GET /api/work/next", "", "", 200, &["conflicts", "conflictsTotal", "problems", "reason", "task", "total", "unblocks"]),
     ("GET /api/work/waves", "", "", 200, &["conflicts", "outside", "problems", "stuck", "total", "waves"]),
-    ("GET /api/work/analysis", "", "", 200, &["bottlenecks", "conflicts", "conflictsTotal", "criticalPath", "depth", "epic", "levels", "problems", "totals", "waves"]),
+    ("GET /api/work/analysis", "", "", 200, &["bottlenecks", "conflicts", "conflictsTotal", "criticalPath", "epic", "problems", "totals", "waves"]),
     ("GET /api/work/start", "", "", 200, &["active", "budget", "expiredClaims", "followups", "percent", "problems", "ready", "recommended", "state", "total"]),
     ("GET /api/work/status", "", "", 200, &["active", "entries", "epics", "expiredClaims", "followups", "percent", "problems", "ready", "recommended", "state", "total"]),
     ("GET /api/work/brief", "", "", 200, &["active", "at", "done", "expiredClaims", "followups", "heldUp", "notes", "percent", "problems", "ready", "recommended", "sessions", "state", "total", "waiting"]),

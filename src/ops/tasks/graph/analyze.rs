@@ -1,7 +1,6 @@
 //! The analysis of a graph: open work, the critical path and bottlenecks.
 
 use std::collections::BTreeMap;
-use std::iter::successors;
 
 use serde::Serialize;
 
@@ -9,12 +8,12 @@ use super::{load, make_views};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{DEPTH_MAX, Extract};
 use crate::store::Outlines;
 use crate::task::Status;
 use crate::task::TaskView;
-use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
+use crate::task::graph::{Conflict, Problem, TaskGraph};
 
 /// How many bottlenecks and conflicts are listed by default.
 const LISTED: u32 = 10;
@@ -27,10 +26,6 @@ pub(crate) struct Analysis {
     pub(crate) epic: Option<TaskId>,
     /// How many tasks there are.
     pub(crate) totals: Totals,
-    /// How many tasks wait for one another in the longest chain of open tasks.
-    pub(crate) depth: usize,
-    /// How many levels of parts there are.
-    pub(crate) levels: usize,
     /// How many waves there are, and how many tasks each has.
     pub(crate) waves: WaveWidths,
     /// The longest chain of open tasks.
@@ -66,8 +61,6 @@ pub(crate) struct Totals {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaveWidths {
     pub(crate) total: usize,
-    /// How many tasks the widest has.
-    pub(crate) widest: usize,
     /// How many tasks each has.
     pub(crate) widths: Vec<usize>,
 }
@@ -136,11 +129,8 @@ fn analysis(
             stuck,
             by_status,
         },
-        depth: critical_path.total,
-        levels: count_levels(graph),
         waves: WaveWidths {
             total: widths.len(),
-            widest: widths.iter().copied().max().unwrap_or(0),
             widths,
         },
         critical_path,
@@ -168,15 +158,4 @@ fn find_path(graph: &TaskGraph, outlines: &Outlines) -> Path {
         total: ids.len(),
         hours: hours.filter(|_| !ids.is_empty()),
     }
-}
-
-/// Counts the levels of parts.
-fn count_levels(graph: &TaskGraph) -> usize {
-    let depth = |node: &Node| {
-        let parent = |id: &TaskId| graph.find(*id)?.parent.and_then(|id| graph.find(id));
-        let way = successors(Some(node.id), |id| parent(id).map(|parent| parent.id));
-        // In a damaged store, parents may form a circle.
-        way.take(DEPTH_MAX).count()
-    };
-    graph.nodes().iter().map(depth).max().unwrap_or(0)
 }
