@@ -3,6 +3,7 @@
 #![cfg_attr(
     not(test),
     allow(
+        clippy::extra_unused_type_parameters,
         unused_mut,
         unused_variables,
         reason = "only the description of the API says more"
