@@ -8,28 +8,19 @@ use handlebars::{Handlebars, no_escape};
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
+use crate::words::closed;
 
 pub(crate) use ownership::Outcome;
 
 const NAME: &str = "cleo-subagent";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Client {
+closed! {
+    #[derive(clap::ValueEnum)]
+    Client, "client":
     /// Claude Code
-    Claude,
+    Claude = "claude",
     /// Codex
-    Codex,
-}
-
-impl Client {
-    pub(crate) const ALL: [Client; 2] = [Client::Claude, Client::Codex];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Client::Claude => "claude",
-            Client::Codex => "codex",
-        }
-    }
+    Codex = "codex",
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +134,7 @@ mod tests {
 
     fn text_of(path: &str) -> String {
         let base = list_known_protocols().unwrap().remove(0);
-        let files = make_files(&Client::ALL, &base.text).unwrap();
+        let files = make_files(Client::ALL, &base.text).unwrap();
         let file = files.into_iter().find(|file| file.path == path).unwrap();
         file.update_text("").unwrap().text
     }

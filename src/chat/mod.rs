@@ -39,20 +39,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::vocabulary::{COMPONENT, DESIGN, Field, contains_word};
+use crate::words::closed;
 pub(crate) use sentence::Sentence;
 
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum ChatAgent {
+closed! {
+    #[derive(Default)]
+    ChatAgent, "agent of the chat":
     /// Changes designs.
-    Design,
+    Design = "design",
     /// Changes components that are named by their number.
     #[default]
-    Editor,
+    Editor = "editor",
     /// Finds out which component is meant.
-    Clarifier,
+    Clarifier = "clarifier",
 }
 
 macro_rules! tools {

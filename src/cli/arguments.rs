@@ -11,37 +11,22 @@ pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 
 /// Options that every command takes.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = GLOBAL_OPTIONS)]
 pub(super) struct Globals {
     /// Workspace folder (or CLEO_ROOT); by default the nearest folder above with .cleo
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(super) root: Option<PathBuf>,
 
     /// Print one JSON document
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
+    #[arg(long, global = true)]
     pub(super) json: bool,
 
     /// Output format (or CLEO_FORMAT); by default text on a terminal and json in a pipe
-    #[arg(
-        long,
-        global = true,
-        value_name = "FORMAT",
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "FORMAT")]
     pub(super) format: Option<Format>,
 
     /// Print only these fields of the result or its items, such as id,title or task.title
-    #[arg(
-        long,
-        global = true,
-        value_name = "FIELDS",
-        value_delimiter = ',',
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "FIELDS", value_delimiter = ',')]
     pub(super) fields: Vec<String>,
 
     /// Filter the JSON document with a jq expression; one value a line, strings without quotes
@@ -49,34 +34,19 @@ pub(super) struct Globals {
     /// Errors and failed verdicts are printed unfiltered, except those of `cleo doctor`. A filter
     /// may use 10 seconds of CPU time per document and 1 GB of memory. If the filter fails, the
     /// command has been carried out, and the exit code is 3 (E_ANSWER_LOST).
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILTER",
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "FILTER")]
     pub(super) jq: Option<String>,
 
     /// When to use color
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "WHEN")]
     pub(super) color: Option<Color>,
 
     /// Print no warnings or hints on standard error
-    #[arg(long, short, global = true, help_heading = GLOBAL_OPTIONS)]
+    #[arg(long, short, global = true)]
     pub(super) quiet: bool,
 
     /// Search this folder first for skills
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        help_heading = GLOBAL_OPTIONS
-    )]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(super) skills_dir: Vec<PathBuf>,
 }
 

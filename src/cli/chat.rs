@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone, count};
-use crate::chat::{ChatAgent, Pending, Turn};
+use crate::chat::{Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
@@ -140,12 +140,7 @@ fn line_error(number: usize, what: &str) -> Error {
 }
 
 fn render(screen: &mut Screen, turn: &Turn) {
-    let name = match turn.agent {
-        ChatAgent::Design => "design",
-        ChatAgent::Editor => "editor",
-        ChatAgent::Clarifier => "clarifier",
-    };
-    screen.line(Tone::Accent, format!("{name}:"));
+    screen.line(Tone::Accent, format!("{}:", turn.agent));
     for line in turn.reply.lines() {
         screen.line(Tone::Plain, format!("  {line}"));
     }

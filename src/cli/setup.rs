@@ -9,7 +9,7 @@ use super::{Face, environment};
 use crate::config::{KEYS, Kind, Value};
 use crate::error::Result;
 use crate::ops::config::{self, Changed, Listed, Setting, Shown};
-use crate::ops::doctor::{Checks, Report, Status};
+use crate::ops::doctor::{Checks, Report};
 use crate::ops::init::Initialized;
 use crate::ops::operation::Nothing;
 use crate::ops::trust::{Item, trust_given};
@@ -221,11 +221,7 @@ pub(super) fn doctor(face: &mut Face<'_>, arguments: DoctorArguments) -> Result<
 
 fn render_report(screen: &mut Screen, examined: &Report) {
     for finding in &examined.findings {
-        let word = match finding.status {
-            Status::Ok => "ok",
-            Status::Warn => "warn",
-            Status::Fail => "fail",
-        };
+        let word = finding.status.word();
         screen
             .say(status(word).0, format!("{word:6}"))
             .say(Tone::Strong, finding.check)

@@ -59,7 +59,7 @@ impl Options {
         let is_wanted = |client: &Client| {
             self.agents.contains(&Agents::All) || self.agents.contains(&Agents::from(*client))
         };
-        Client::ALL.into_iter().filter(is_wanted).collect()
+        Client::ALL.iter().copied().filter(is_wanted).collect()
     }
 }
 
@@ -186,7 +186,7 @@ fn no_settings(path: &Path, why: &str, clients: &[Client]) -> Error {
         path.display()
     );
     let shown = quote(&path.to_string_lossy());
-    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
+    let names: Vec<&str> = clients.iter().map(|client| client.word()).collect();
     Error::new(Code::InputInvalid, message)
         .fix(format!("cleo init --agents {}", names.join(",")))
         .or("look at the file", format!("cat {shown}"))
@@ -223,7 +223,7 @@ fn refuse_changed_files(
     if options.force || changed.is_empty() {
         return None;
     }
-    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
+    let names: Vec<&str> = clients.iter().map(|client| client.word()).collect();
     let hooks = if options.hooks { " --hooks" } else { "" };
     let command = format!("cleo init --agents {}{hooks}", names.join(","));
     let message = format!(

@@ -210,14 +210,6 @@ impl Context {
         self.write_if(|transaction| work(transaction).map(|done| (done, true)))
     }
 
-    /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
-    pub(crate) fn write_and_roll_back<T>(
-        &mut self,
-        work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
-    ) -> Result<T> {
-        self.write_if(|transaction| work(transaction).map(|done| (done, false)))
-    }
-
     /// Trusts the commands that the caller gave, and warns of those that could not be trusted.
     pub(crate) fn trust_given(&mut self, items: &[trust::Item]) {
         let warnings = trust::trust_given(&self.surroundings, &self.workspace, items);

@@ -2211,6 +2211,7 @@ export interface components {
         /** @description The source of a line. */
         Channel: "event" | "out" | "err" | "tool";
         ChatAgent: "design" | "editor" | "clarifier";
+        ChatAgentInput: "design" | "editor" | "clarifier";
         /** @description One check. */
         Check: {
             check: string;
@@ -4564,7 +4565,7 @@ export interface components {
         /** @description A call that waits for a yes or for the choice of a component. */
         PendingInput: {
             /** @default editor */
-            agent: components["schemas"]["ChatAgent"];
+            agent: components["schemas"]["ChatAgentInput"];
             /** @description Its arguments; the choice adds the component. */
             args: {
                 [key: string]: unknown;

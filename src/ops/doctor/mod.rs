@@ -24,20 +24,20 @@ use crate::llm::client::no_key;
 use crate::runner::agent::Runners;
 use crate::runner::probe::{self, Probed};
 use crate::tree;
+use crate::words::closed;
 use crate::workspace::Workspace;
 
 /// Time limit for each program that is asked for its version or help.
 const PROBE_LIMIT: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Status {
+closed! {
+    Status, "status of a check":
     /// No problem.
-    Ok,
+    Ok = "ok",
     /// It works, but needs attention.
-    Warn,
+    Warn = "warn",
     /// It is broken.
-    Fail,
+    Fail = "fail",
 }
 
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -260,7 +260,7 @@ fn check_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Vec<
         };
         workspace.root.join(file).exists()
     };
-    let clients = Client::ALL.into_iter().filter(has_files);
+    let clients = Client::ALL.iter().copied().filter(has_files);
     let mut findings: Vec<Finding> = clients
         .map(|client| check_client_files(surroundings, client))
         .collect();
@@ -272,7 +272,7 @@ fn check_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Vec<
 }
 
 fn check_client_files(surroundings: &Surroundings, client: Client) -> Finding {
-    let (check, name) = ("agents", client.name());
+    let (check, name) = ("agents", client.word());
     let options = Options {
         agents: vec![client.into()],
         dry_run: true,

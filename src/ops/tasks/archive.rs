@@ -142,7 +142,7 @@ fn set(
     dry_run: bool,
 ) -> Result<Archival> {
     let now = context.now();
-    let work = |transaction: &mut dyn Transaction| {
+    context.write_if(|transaction| {
         let mut tasks = Vec::new();
         for id in plan(transaction)? {
             let mut task = require(transaction, id)?;
@@ -154,16 +154,13 @@ fn set(
             transaction.put(&task)?;
             tasks.push(id);
         }
-        Ok(Archival {
+        let archival = Archival {
             total: tasks.len(),
             tasks,
             dry_run,
-        })
-    };
-    match dry_run {
-        true => context.write_and_roll_back(work),
-        false => context.write(work),
-    }
+        };
+        Ok((archival, !dry_run))
+    })
 }
 
 fn list_with_descendants(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
