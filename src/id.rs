@@ -53,6 +53,7 @@ macro_rules! numbered_id {
             }
         }
 
+        #[cfg(feature = "schemas")]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

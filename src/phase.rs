@@ -11,7 +11,8 @@ use crate::words::closed;
 pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// A phase that was added, set or begun. Others come into being when a task names them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phase {
     /// Its name in tasks: letters, digits, `.`, `_` and `-`.
@@ -63,7 +64,8 @@ closed! {
     Completed = "completed",
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartPhase {
     /// The phase
@@ -71,7 +73,8 @@ pub(crate) struct StartPhase {
     pub(crate) phase: String,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct CompletePhase {
     /// The phase [default: the current one]

@@ -23,7 +23,8 @@ pub(crate) struct Envelope<'a, T: Serialize> {
 }
 
 /// An error in an answer.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failure<'a> {
     code: &'static str,

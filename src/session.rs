@@ -13,7 +13,8 @@ numbered_id!(
 );
 
 /// A period of work on a part of the graph.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Session {
     /// Id, never reused.
@@ -44,7 +45,8 @@ closed! {
     Ended = "ended",
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartSession {
     /// Task whose subtree the session covers [default: all tasks]
@@ -53,7 +55,7 @@ pub(crate) struct StartSession {
 
     /// Short name
     #[arg(long, value_name = "TEXT")]
-    #[schemars(transform = crate::task::schema::line(100))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(100)))]
     pub(crate) name: Option<String>,
 
     /// Open the session although another one covers the same tasks
@@ -61,7 +63,8 @@ pub(crate) struct StartSession {
     pub(crate) force: bool,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct EndSession {
     /// Session to end (or CLEO_SESSION) [default: your open session]
@@ -70,7 +73,7 @@ pub(crate) struct EndSession {
 
     /// Note for the next session
     #[arg(long, value_name = "TEXT")]
-    #[schemars(transform = crate::task::schema::note)]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
     pub(crate) note: Option<String>,
 
     /// End the session although it belongs to another agent or its owner still holds tasks
@@ -78,7 +81,8 @@ pub(crate) struct EndSession {
     pub(crate) force: bool,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct ResumeSession {
     /// The session
@@ -90,7 +94,8 @@ pub(crate) struct ResumeSession {
     pub(crate) force: bool,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SessionFilter {
     /// Only sessions with this status: open or ended
@@ -98,7 +103,8 @@ pub(crate) struct SessionFilter {
     pub(crate) status: Option<SessionStatus>,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichSession {
     /// Session to use (or CLEO_SESSION) [default: your open session]
@@ -106,7 +112,8 @@ pub(crate) struct WhichSession {
     pub(crate) session: Option<SessionId>,
 }
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneSession {
     /// Session to use (or CLEO_SESSION) [default: your open session]
@@ -116,7 +123,8 @@ pub(crate) struct OneSession {
 }
 
 /// The task that a session is to work on; none for no task.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetFocus {
     pub(crate) session: Option<SessionId>,

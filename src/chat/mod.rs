@@ -56,7 +56,8 @@ closed! {
 
 macro_rules! tools {
     ($($variant:ident = $name:literal, $what:literal, $writes:literal, $takes:literal, $verbs:expr;)+) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
         impl Tool {
@@ -184,7 +185,8 @@ pub(crate) enum Meaning {
     Unknown,
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct ToolResult {
     pub(crate) name: Tool,
     pub(crate) args: Map<String, Value>,
@@ -192,7 +194,8 @@ pub(crate) struct ToolResult {
 }
 
 /// An answer of the chat to one message.
-#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
@@ -226,9 +229,8 @@ pub(crate) struct Question {
 }
 
 /// The answer that a pending call needs.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PendingKind {
     /// A yes or a no.
@@ -239,7 +241,8 @@ pub(crate) enum PendingKind {
 }
 
 /// How a pending call was resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Resolution {
     Confirmed,
@@ -249,7 +252,8 @@ pub(crate) enum Resolution {
     Expired,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ComponentOption {
     pub(crate) id: String,
     /// Its type, such as `cards`.
@@ -258,7 +262,8 @@ pub(crate) struct ComponentOption {
     pub(crate) title: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FieldChange {
     pub(crate) label: String,
     pub(crate) before: Option<String>,
@@ -266,7 +271,8 @@ pub(crate) struct FieldChange {
 }
 
 /// A call that waits for a yes or for the choice of a component.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {
     #[serde(default)]
@@ -294,7 +300,7 @@ pub(crate) struct Pending {
     pub(crate) expires: String,
     /// The call that follows once a component is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Value>")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
     pub(crate) next: Option<Call>,
 }
 

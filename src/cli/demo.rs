@@ -38,7 +38,8 @@ pub(super) struct Arguments {
 }
 
 /// The run of the demo.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Demo {
     /// The folder, relative to the working directory.
     folder: String,

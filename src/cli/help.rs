@@ -33,7 +33,8 @@ pub(super) struct HelpArguments {
     topic: Vec<String>,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Explained {
     code: &'static str,
@@ -42,7 +43,8 @@ pub(super) struct Explained {
     advice: &'static str,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,
@@ -181,7 +183,8 @@ pub(super) struct ManArguments {
 }
 
 /// The pages that were written.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Written {
     pages: Vec<String>,
     total: usize,
@@ -254,7 +257,8 @@ pub(super) struct SchemaArguments {
 }
 
 /// The schemas that there are.
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Listed {
     /// Names of commands, as replies spell them.
     schemas: Vec<String>,

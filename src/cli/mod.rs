@@ -26,7 +26,7 @@ mod environment;
 mod face;
 mod output;
 mod screen;
-#[cfg(test)]
+#[cfg(all(test, feature = "schemas"))]
 mod tests;
 mod tree;
 mod usage;

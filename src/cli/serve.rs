@@ -189,12 +189,14 @@ pub(in crate::cli) struct ServeArguments {
 }
 
 /// The reply once the server listens.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(in crate::cli) struct Served {
     server: Place,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Place {
     url: String,

@@ -139,7 +139,8 @@ impl ArchiveOptions {
     }
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,

@@ -18,7 +18,7 @@ use crate::coordinator::plan::PlanReport;
 use crate::ops::api;
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
-use crate::ops::operation::{Describe, Operation, Visitor};
+use crate::ops::operation::{Describe, Described, Operation, Visitor};
 use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::{agents, executions};
@@ -105,7 +105,7 @@ fn replies() -> Vec<Reply> {
 struct Rows(Vec<Reply>);
 
 impl Visitor for Rows {
-    fn visit<Request: DeserializeOwned + JsonSchema, Response: Serialize + JsonSchema>(
+    fn visit<Request: DeserializeOwned + Described, Response: Serialize + Described>(
         &mut self,
         operation: &'static Operation<Request, Response>,
     ) {

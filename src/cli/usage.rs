@@ -15,7 +15,8 @@ use crate::error::{Code, Error};
 /// Maximum length of a fix, in characters.
 const FIX_MAX: usize = 4_000;
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Version {
     version: &'static str,
 }

@@ -23,7 +23,8 @@ pub(crate) enum Kind {
     Folders,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(crate) enum Value {
     /// A word or a line of text.

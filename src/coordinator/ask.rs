@@ -27,10 +27,11 @@ use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 const RESULT_MAX: usize = 20_000;
 
 // A doc comment would become the help of the command.
-#[derive(Args, Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
     /// The query
-    #[schemars(regex(pattern = crate::task::schema::SEEN))]
+    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
     pub(crate) query: String,
 
     /// User id passed to workers
@@ -48,7 +49,8 @@ pub(crate) struct Query {
     pub(crate) _options: Option<Shown>,
 }
 
-#[derive(Clone, Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Shown {
     #[serde(default, rename = "debug")]
     _debug: bool,
@@ -62,7 +64,8 @@ pub(crate) struct Options {
 }
 
 /// The answer to a query, in the form of the specification.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct QueryReply {
     pub(crate) answer: String,
     /// The workers that were asked, in order.
@@ -73,7 +76,8 @@ pub(crate) struct QueryReply {
     pub(crate) error: Option<Fault>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct UsedAgent {
     pub(crate) name: String,
     pub(crate) intent: String,

@@ -27,7 +27,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CANCELLED: &str = "the run was cancelled";
 
 /// The request to cancel a run.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cancelled {
     /// The run as it stands.

@@ -50,7 +50,8 @@ pub(crate) struct Options<'a> {
 }
 
 /// The result of a plan.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlanReport {
     /// The record.
@@ -65,7 +66,8 @@ pub(crate) struct PlanReport {
 }
 
 /// The result of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepReport {
     /// The step.

@@ -185,7 +185,8 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
 }
 
 /// A worktree that is kept.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeptTree {
     /// The task that was worked on in it.

@@ -15,7 +15,8 @@ use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
 const NAMED_MAX: usize = 5;
 
 /// The result of a run and of each of its tasks.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Report {
     /// The run.
     pub(crate) run: Run,

@@ -299,7 +299,8 @@ pub(super) fn team(
 }
 
 /// The steps that a run would take.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Rehearsed {
     /// The tasks, in the order in which they would begin were nothing in their way.
     pub(crate) tasks: Vec<Rehearsal>,
@@ -308,7 +309,8 @@ pub(crate) struct Rehearsed {
 }
 
 /// The plan for a task.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rehearsal {
     #[serde(flatten)]

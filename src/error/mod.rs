@@ -27,7 +27,8 @@ pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T> {
 }
 
 /// Another way out of an error.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Alternative {
     /// The effect of the command, in a few words.
     pub(crate) action: String,

@@ -50,7 +50,8 @@ pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
 }
 
 /// A worker, in the form of the specification.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Entry {
     name: String,
     description: String,
@@ -91,7 +92,8 @@ fn registry_or_page(call: &Call) -> Result<Answer> {
 }
 
 /// A temporary agent, in the form of the specification.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Registered {
     success: bool,

@@ -30,13 +30,17 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct Message {
-    #[schemars(required, transform = crate::task::schema::note)]
+    #[cfg_attr(feature = "schemas", schemars(required, transform = crate::task::schema::note))]
     message: Option<String>,
     /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
-    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,100}$"))]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,100}$"))
+    )]
     conversation_id: Option<String>,
     /// Earlier messages, oldest first. The client that they name last is used if the server
     /// remembers none.
@@ -52,21 +56,24 @@ struct Message {
 }
 
 /// The reply, in the form of the specification.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Replied {
     response: Response,
 }
 
 /// Status and text of the reply.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Response {
     status: &'static str,
     #[serde(with = "Data")]
-    #[schemars(with = "Data")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Data"))]
     data: Turn,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(remote = "Turn")]
 struct Data {
     agent: ChatAgent,

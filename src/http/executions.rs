@@ -52,7 +52,8 @@ pub(super) fn routes() -> Vec<Route> {
     routes.map(|route| route.tag("executions")).into()
 }
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wait {
     /// Reply at the end, or after two minutes with the state so far.
@@ -60,7 +61,8 @@ struct Wait {
     wait: bool,
 }
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct Input {
     #[serde(flatten)]
     said: MessageRequest,

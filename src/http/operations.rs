@@ -2,7 +2,6 @@
 
 use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -16,7 +15,7 @@ use super::work::act_as;
 use crate::error::{Code, Error, Result, is_control_character};
 use crate::id::digest;
 use crate::ops::api;
-use crate::ops::operation::{Facts, Frame, Operation, Run, Visitor};
+use crate::ops::operation::{Described, Facts, Frame, Operation, Run, Visitor};
 use crate::ops::{Context, Notes};
 use crate::strict::{self, Input};
 
@@ -27,7 +26,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 impl Visitor for Vec<Route> {
-    fn visit<Request: DeserializeOwned + JsonSchema, Reply: Serialize + JsonSchema>(
+    fn visit<Request: DeserializeOwned + Described, Reply: Serialize + Described>(
         &mut self,
         operation: &'static Operation<Request, Reply>,
     ) {

@@ -1,12 +1,12 @@
 //! Endpoints as data: one list defines the router and the API description.
 
 #![cfg_attr(
-    not(test),
+    not(feature = "schemas"),
     allow(
         clippy::extra_unused_type_parameters,
         unused_mut,
         unused_variables,
-        reason = "only the description of the API says more"
+        reason = "only schemas describe endpoints"
     )
 )]
 
@@ -15,7 +15,6 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 
 use axum::http::Method;
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
@@ -27,9 +26,11 @@ use super::{
     work,
 };
 use crate::error::Result;
-#[cfg(test)]
-use crate::ops::operation::{Describe, Facts};
-use crate::ops::operation::{Frame, Operation};
+#[cfg(feature = "schemas")]
+use crate::ops::operation::Describe;
+#[cfg(all(test, feature = "schemas"))]
+use crate::ops::operation::Facts;
+use crate::ops::operation::{Described, Frame, Operation};
 use crate::ops::tokens::Scope;
 
 /// A function that answers a call.
@@ -47,7 +48,7 @@ pub(super) enum Work {
 }
 
 /// Description of an endpoint.
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 #[derive(Default)]
 pub(super) struct Description {
     pub(super) query: Option<Describe>,
@@ -59,11 +60,12 @@ pub(super) struct Description {
     /// Statuses of errors, besides those common to all endpoints of this kind.
     pub(super) refusals: Vec<u16>,
     /// The operation of the table.
+    #[cfg(test)]
     pub(super) row: Option<Row>,
 }
 
 /// An operation without its types.
-#[cfg(test)]
+#[cfg(all(test, feature = "schemas"))]
 pub(super) struct Row {
     pub(super) facts: &'static Facts,
     pub(super) request_name: std::borrow::Cow<'static, str>,
@@ -85,12 +87,12 @@ pub(super) struct Route {
     pub(super) takes_query: bool,
     /// Returns whether the endpoint waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
-    #[cfg(test)]
+    #[cfg(feature = "schemas")]
     pub(super) description: Description,
 }
 
 impl Route {
-    pub(super) fn for_operation<Request: JsonSchema, Reply: JsonSchema>(
+    pub(super) fn for_operation<Request: Described, Reply: Described>(
         operation: &'static Operation<Request, Reply>,
         answer: impl Fn(&Call) -> Result<Answer> + Send + Sync + 'static,
     ) -> Route {
@@ -103,7 +105,7 @@ impl Route {
         if facts.asks {
             route.asks = |_| true;
         }
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         {
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
@@ -111,12 +113,13 @@ impl Route {
             if facts.is_versioned {
                 route.description.answers.push((304, None, ""));
             }
-            route.description.row = Some(Row {
+            #[cfg(test)]
+            (route.description.row = Some(Row {
                 facts,
                 request_name: Request::schema_name(),
                 request: Request::json_schema,
                 reply: |generator| generator.subschema_for::<Reply>(),
-            });
+            }));
         }
         if facts.frame != Frame::Ours {
             route.shape = Shape::Success;
@@ -156,7 +159,7 @@ impl Route {
             is_open: false,
             takes_query: false,
             asks: |_| false,
-            #[cfg(test)]
+            #[cfg(feature = "schemas")]
             description: Description::default(),
         }
     }
@@ -207,29 +210,29 @@ impl Route {
         self
     }
 
-    pub(super) fn query<T: DeserializeOwned + JsonSchema>(mut self) -> Route {
+    pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
         self.takes_query = true;
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         (self.description.query = Some(|generator| T::json_schema(generator)));
         self
     }
 
-    pub(super) fn takes<T: JsonSchema>(mut self) -> Route {
-        #[cfg(test)]
+    pub(super) fn takes<T: Described>(mut self) -> Route {
+        #[cfg(feature = "schemas")]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
     }
 
     /// Says that it can be called without a body.
     pub(super) fn or_nothing(mut self) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         (self.description.is_bodiless = true);
         self
     }
 
     /// Describes what it answers under a status.
-    pub(super) fn answers<T: JsonSchema>(mut self, status: u16) -> Route {
-        #[cfg(test)]
+    pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
+        #[cfg(feature = "schemas")]
         self.description.answers.push((
             status,
             Some(|generator| generator.subschema_for::<T>()),
@@ -240,14 +243,14 @@ impl Route {
 
     /// Describes an answer that is not JSON.
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         self.description.answers.push((status, None, mime));
         self
     }
 
     /// Adds a status under which it refuses and others of its kind do not.
     pub(super) fn refuses(mut self, status: u16) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         self.description.refusals.push(status);
         self
     }

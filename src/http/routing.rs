@@ -44,7 +44,8 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A message to route.
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct RouteRequest {
     #[serde(flatten)]
     said: MessageRequest,
@@ -53,7 +54,8 @@ struct RouteRequest {
     draft: Option<Map<String, Value>>,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Routed<'a> {
     route: Decision<'a>,
@@ -65,7 +67,8 @@ struct Routed<'a> {
 }
 
 /// An agent that is not a candidate.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct NotScored<'a> {
     id: &'a str,
     name: &'a str,
@@ -132,13 +135,15 @@ fn add_draft(view: &View, fields: Map<String, Value>) -> Result<View> {
     })
 }
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct Attempt {
     draft: Map<String, Value>,
 }
 
 /// Effect of a draft on the routing of messages.
-#[derive(Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DraftTrial {
     messages: usize,
@@ -151,7 +156,8 @@ struct DraftTrial {
 }
 
 /// The agent of a message before and after the change.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Outcome {
     text: String,
     from: String,

@@ -47,7 +47,8 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A run that was started, resumed or cancelled.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(super) struct Started {
     run: RunRow,
     /// Command line that starts it.

@@ -50,12 +50,14 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// The caller; none after signing out.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Signed {
     session: Option<Session>,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Session {
     user: String,
@@ -65,7 +67,8 @@ struct Session {
     expires_at: Option<String>,
 }
 
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 struct Secret {
     token: String,
 }
@@ -112,13 +115,15 @@ fn sign_out(call: &Call) -> Result<Answer> {
     Ok(Answer::ok(&Signed { session: None })?.header(SET_COOKIE, &cookie))
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Standing {
     status: Status,
 }
 
 /// The workspace, the caller, and the number of items of each kind.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status {
     version: &'static str,
@@ -133,7 +138,8 @@ struct Status {
     counts: Counts,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Place {
     name: String,
     /// The folder; only for the user of this machine.
@@ -165,7 +171,8 @@ fn status(call: &Call) -> Result<Answer> {
 }
 
 /// The form of the specification.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 struct Health {
     status: &'static str,
     message: &'static str,

@@ -34,7 +34,8 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A reply with warnings.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(super) struct Warned<T> {
     #[serde(flatten)]
     pub(super) result: T,

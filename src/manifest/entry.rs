@@ -16,19 +16,23 @@ use crate::words::closed;
 pub(crate) use super::rules::LINE_MAX;
 
 /// Report of an agent about one piece of work. Field names are those of the manifest, also in replies.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
-    #[schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))
+    )]
     pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
-    #[schemars(transform = crate::task::schema::line(usize::MAX))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(usize::MAX)))]
     pub(crate) file: String,
     /// One line.
-    #[schemars(transform = crate::task::schema::line(500))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(500)))]
     pub(crate) title: String,
     /// Day of the work, `2026-01-26`.
-    #[schemars(extend("format" = "date"))]
+    #[cfg_attr(feature = "schemas", schemars(extend("format" = "date")))]
     pub(crate) date: String,
     pub(crate) status: Status,
     pub(crate) topics: Vec<String>,
@@ -101,8 +105,9 @@ closed! {
 }
 
 /// Work that remains.
-#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
-#[schemars(with = "String", inline)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "String", inline))]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Followup {
     /// Work on a task.
     Task(TaskId),
@@ -147,7 +152,8 @@ pub(super) fn task(text: &str) -> Option<TaskId> {
 }
 
 /// A fault of an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     pub(crate) field: String,
     /// The fault, to be read after the field's name.
@@ -210,8 +216,9 @@ fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
 }
 
 /// A value that is copied as text, so that it keeps every digit.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[schemars(with = "serde_json::Value")]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "serde_json::Value"))]
 #[serde(transparent)]
 pub(crate) struct Raw(Box<RawValue>);
 

@@ -23,21 +23,23 @@ pub(crate) const OWN: &[&str] = &[
 ];
 
 /// A conversation as it is, or as a change made it.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Kept {
     conversation: Conversation,
 }
 
 /// A conversation that is to begin.
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Beginning {
     /// The agent, `cleo-supervisor`, or `chat`.
     #[serde(alias = "agentId")]
-    #[schemars(required)]
+    #[cfg_attr(feature = "schemas", schemars(required))]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
     title: Option<String>,
 }
 
@@ -80,7 +82,8 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     Ok(Kept { conversation })
 }
 
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Listed {
     /// The conversations, the last used one first.
     pub(crate) conversations: Vec<InList>,
@@ -88,7 +91,8 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct InList {
     #[serde(flatten)]
     pub(crate) conversation: Conversation,
@@ -112,7 +116,8 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
     Ok(listed)
 }
 
-#[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     /// Id of the conversation
@@ -129,7 +134,8 @@ pub(crate) struct Part {
 }
 
 /// A conversation with its last messages.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     pub(crate) conversation: Conversation,
     /// The last messages, oldest first.
@@ -169,7 +175,8 @@ fn find_pending_call(
 }
 
 /// A change of a conversation.
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
     id: String,
@@ -177,7 +184,7 @@ pub(crate) struct Change {
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
     title: Option<String>,
     /// `archived` ends it.
     status: Option<ConversationStatus>,

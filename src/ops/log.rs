@@ -29,7 +29,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 
 /// An operation and what it did, in a few words.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Entry {
     #[serde(flatten)]
     pub(crate) operation: Operation,
@@ -40,7 +41,8 @@ pub(crate) struct Entry {
 }
 
 /// Operations, newest first.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Logged {
     pub(crate) operations: Vec<Entry>,
     /// How many fit in all.
@@ -48,7 +50,8 @@ pub(crate) struct Logged {
 }
 
 /// One operation with its changes.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     pub(crate) operation: Entry,
     /// Its changes, oldest first.

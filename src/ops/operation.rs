@@ -1,11 +1,21 @@
 //! Operations: a function from a request to a reply, and the facts that faces need.
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{Context, Notes, Scope, Surroundings};
 use crate::error::Result;
+
+/// A type with a schema, which only the feature `schemas` asks for.
+#[cfg(feature = "schemas")]
+pub(crate) trait Described: schemars::JsonSchema {}
+#[cfg(feature = "schemas")]
+impl<T: schemars::JsonSchema> Described for T {}
+/// A type with a schema, which only the feature `schemas` asks for.
+#[cfg(not(feature = "schemas"))]
+pub(crate) trait Described {}
+#[cfg(not(feature = "schemas"))]
+impl<T> Described for T {}
 
 /// An operation with its types.
 pub(crate) struct Operation<Request, Reply> {
@@ -98,16 +108,17 @@ impl Facts {
 }
 
 // The request of an operation that needs none.
-#[derive(clap::Args, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(clap::Args, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 pub(crate) type Describe = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
 
 /// Gets each operation of the table with its types.
 pub(crate) trait Visitor {
-    fn visit<Request: DeserializeOwned + JsonSchema, Reply: Serialize + JsonSchema>(
+    fn visit<Request: DeserializeOwned + Described, Reply: Serialize + Described>(
         &mut self,
         operation: &'static Operation<Request, Reply>,
     );

@@ -11,7 +11,8 @@ use crate::store::{Change, Transaction};
 use crate::task::rules::is_slug;
 
 /// A phase with its tasks counted.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Counted {
     #[serde(flatten)]
     pub(crate) phase: Phase,
@@ -21,7 +22,8 @@ pub(crate) struct Counted {
 }
 
 /// The phases in order.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Phases {
     pub(crate) phases: Vec<Counted>,
     pub(crate) total: usize,
@@ -30,7 +32,8 @@ pub(crate) struct Phases {
 }
 
 /// A phase after a command.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Moved {
     pub(crate) phase: Counted,
     /// False when nothing had to be done.

@@ -15,7 +15,8 @@ use crate::ops::tasks::One;
 use crate::store::{Link, Transaction};
 use crate::task;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// The tasks that it is linked to.
@@ -23,7 +24,8 @@ pub(crate) struct Shown {
 }
 
 /// A task that an entry is linked to.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedTask {
     pub(crate) id: TaskId,
     /// Its title; none if there is no such task.
@@ -33,7 +35,8 @@ pub(crate) struct LinkedTask {
 }
 
 /// An entry that a task is linked to.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedEntry {
     pub(crate) entry: String,
     /// Its title; none if the manifest no longer has the entry.
@@ -42,7 +45,8 @@ pub(crate) struct LinkedEntry {
     pub(crate) sources: Vec<Source>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Source {
     /// In the entry's `linked_tasks`.
@@ -51,7 +55,8 @@ pub(crate) enum Source {
     Store,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Linked {
     pub(crate) task: TaskId,
     pub(crate) entry: String,
@@ -59,7 +64,8 @@ pub(crate) struct Linked {
     pub(crate) created: bool,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links {
     pub(crate) task: TaskId,
     /// Its entries: first those that name it, in the order of the manifest, then those linked later.
@@ -101,7 +107,8 @@ fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
     places.map(|(_, source)| source).collect()
 }
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pair {
     /// The task

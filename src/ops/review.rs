@@ -21,7 +21,8 @@ use crate::workspace::Workspace;
 const PAGE: u32 = 1_000;
 
 /// Everything that would run in a workspace.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Review {
     /// Each command, address, run, setting, skill and protocol once.
     pub(crate) items: Vec<Reviewed>,
@@ -31,7 +32,8 @@ pub(crate) struct Review {
 }
 
 /// Something that would run, and whether it may.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Reviewed {
     #[serde(flatten)]
     pub(crate) item: Item,

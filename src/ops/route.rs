@@ -51,7 +51,8 @@ pub(crate) struct Router {
 }
 
 /// The decision about a message, and its event.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Routed<'a> {
     #[serde(flatten)]
     pub(crate) decision: Decision<'a>,

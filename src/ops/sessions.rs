@@ -18,7 +18,8 @@ use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
 
 /// A session after a command.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Moved {
     pub(crate) session: Session,
     /// False when nothing had to be done.
@@ -26,14 +27,16 @@ pub(crate) struct Moved {
 }
 
 /// Sessions and how many there are.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Sessions {
     pub(crate) sessions: Vec<Session>,
     pub(crate) total: usize,
 }
 
 /// A session with the state of its work.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Standing {
     pub(crate) session: Session,
     /// Number of tasks in its scope by status.
@@ -46,7 +49,8 @@ pub(crate) struct Standing {
 }
 
 /// A session with the task in its focus.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Focus {
     pub(crate) focus: Option<Task>,
     pub(crate) session: Session,

@@ -29,7 +29,8 @@ const TOKENS_MAX: usize = 1_000;
 const USER_MAX: usize = 100;
 
 /// A token, without what makes it one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {
     /// Its name for people and commands.
@@ -57,13 +58,15 @@ struct TokenFile {
 }
 
 /// A token that was made. Its secret is told once and stored nowhere.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Created {
     pub(crate) token: Token,
     pub(crate) secret: String,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The tokens, oldest first.
     pub(crate) tokens: Vec<Token>,
@@ -71,7 +74,8 @@ pub(crate) struct Listed {
 }
 
 /// A token that was taken away.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Revoked {
     pub(crate) token: Token,
 }

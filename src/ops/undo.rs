@@ -22,8 +22,9 @@ use crate::task::{Status, Task};
 /// How many changes a reply holds.
 const SHOWN: usize = 100;
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
-#[schemars(rename = "UndoRequest")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[cfg_attr(feature = "schemas", schemars(rename = "UndoRequest"))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
 Without a number, undoes the latest operation of your own (of CLEO_AGENT) that can be undone and
@@ -40,7 +41,7 @@ pub(crate) struct Request {
     /// Number of the operation
     // Without a default and never null: only the command line may leave it out.
     #[serde(deserialize_with = "deserialize_given")]
-    #[schemars(with = "u64")]
+    #[cfg_attr(feature = "schemas", schemars(with = "u64"))]
     pub(crate) operation: Option<u64>,
 
     /// Show what would be changed
@@ -50,7 +51,8 @@ pub(crate) struct Request {
 }
 
 /// The result of an undo.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Undone {
     /// The operation that was undone.

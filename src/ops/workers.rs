@@ -102,7 +102,8 @@ impl Workers {
     }
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) agent: String,
@@ -116,7 +117,8 @@ pub(crate) struct Check {
     pub(crate) time_ms: u64,
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     /// Each worker, in list order.
     pub(crate) checks: Vec<Check>,
@@ -126,7 +128,8 @@ pub(crate) struct Checked {
     pub(crate) down: usize,
 }
 
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
     /// Ids of workers [default: all active ones]

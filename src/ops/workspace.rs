@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::records::ConversationFilter;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
     /// Tasks that are neither done nor cancelled.

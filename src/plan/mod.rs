@@ -31,7 +31,8 @@ pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
 pub(crate) const LOOPS_MAX: u32 = 100;
 
 /// A goal, and the steps to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Plan {
     /// The goal, in the words of the user.
@@ -46,12 +47,13 @@ pub(crate) struct Plan {
     pub(crate) unavailable: Vec<Unavailable>,
     /// Fields that a plan does not have, each of which is a fault.
     #[serde(flatten, skip_serializing)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
     pub(crate) unknown: Map<String, Value>,
 }
 
 /// One piece of work, for one agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Step {
     /// Its name, by which others wait for it.
@@ -76,12 +78,13 @@ pub(crate) struct Step {
     pub(crate) depends_on: Vec<String>,
     /// Fields that a step does not have, each of which is a fault.
     #[serde(flatten, skip_serializing)]
-    #[schemars(skip)]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
     pub(crate) unknown: Map<String, Value>,
 }
 
 /// A skill that was left out of a plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Unavailable {
     pub(crate) skill: String,

@@ -105,11 +105,15 @@ pub(crate) struct Query {
 }
 
 /// A query as a JSON object; other fields may stand beside these.
-#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
-#[schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
         "input": {"type": "string", "pattern": crate::task::schema::SEEN},
         "message": {"type": "string", "pattern": crate::task::schema::SEEN},
-    })))]
+    })))
+)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageRequest {
     /// The message.
@@ -128,7 +132,8 @@ pub(crate) struct MessageRequest {
 }
 
 /// An object that may hold the requested agent.
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct Wish {
     requested_agent_id: Option<String>,
 }

@@ -141,7 +141,8 @@ impl Index {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decided {
     Matched,
@@ -150,7 +151,8 @@ pub(crate) enum Decided {
     Finalize,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision<'a> {
     /// Id of the agent; `finalize` when none fits.
@@ -171,14 +173,16 @@ pub(crate) struct Decision<'a> {
     pub(crate) total: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RunnerUp<'a> {
     pub(crate) id: &'a str,
     pub(crate) score: u32,
 }
 
 /// An agent that could have been chosen, with the parts of its score, which add up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate<'a> {
     pub(crate) id: &'a str,
@@ -195,7 +199,8 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// The event of a decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delegation<'a> {
     /// The supervisor.
     pub(crate) from: &'static str,

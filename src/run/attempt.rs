@@ -6,7 +6,8 @@ use super::StepState;
 use super::event::{AgentEnd, AttemptStart, TaskEvent};
 use super::{Outcome, Usage};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,

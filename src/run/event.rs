@@ -132,7 +132,8 @@ pub(crate) enum TaskEvent {
 }
 
 /// The skill, the runner and the claim of an attempt, and where its entry and output go.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Setup {
     pub(crate) skill: Option<String>,
@@ -249,7 +250,8 @@ impl RunEvent {
 }
 
 /// An event of a run as it is stored. Cursors grow, so a reader that continues from the last one misses nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Event {
     /// Its number among all events.
     pub(crate) cursor: u64,
@@ -263,7 +265,8 @@ pub(crate) struct Event {
 }
 
 /// An event as one line of JSON. Its task, step and attempt are beside its detail, not in it.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Line {
     /// Its number among all events.

@@ -36,7 +36,8 @@ pub(crate) fn detail(fields: Value) -> Detail {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
@@ -101,9 +102,8 @@ impl Run {
 }
 
 /// Tokens that a model used; none where its server did not count.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
     pub(crate) input_tokens: Option<u64>,
@@ -132,7 +132,8 @@ pub(crate) const STEP: &str = "execution_step";
 pub(crate) const DELEGATION: &str = "agent-delegation";
 
 /// The progress of a run, as an agent reports it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Step {
     /// `step_<run>_<n>`.
     pub(crate) id: String,
@@ -253,7 +254,8 @@ pub(crate) fn is_id(text: &str) -> bool {
 }
 
 /// A conversation, as a row of the specification's table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     /// `conv_<ms>_<random>`.
     pub(crate) id: String,
@@ -273,7 +275,8 @@ pub(crate) struct Conversation {
 }
 
 /// Something that was said, in a conversation, in a run, or in both; as a row of the specification's table.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Message {
     /// `msg_<run>_<n>`.
     pub(crate) id: String,

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::id::TaskId;
 use crate::task::graph::{Edges, depths};
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Planned {
     pub(crate) task_id: TaskId,

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::Usage;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Spent {
     /// Tokens that agents used, as far as they report them.
     pub(crate) usage: Option<Usage>,

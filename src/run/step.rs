@@ -44,7 +44,8 @@ impl StepState {
 }
 
 /// A task of a run, with its state.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRun {
     /// Its criteria are those of its last claim, once it was claimed.
@@ -130,7 +131,8 @@ impl TaskRun {
 }
 
 /// Number of tasks of a run in each state. An epic is counted only when it failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     pub(crate) total: usize,
     pub(crate) waiting: usize,

@@ -23,7 +23,8 @@ const SUBJECTS: &[&str] = &[
 ];
 
 /// The source of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Channel {
     /// An event of the run.
@@ -36,7 +37,8 @@ pub(crate) enum Channel {
     Tool,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Line {
     pub(crate) ch: Channel,
     /// Its text, without anything that steers a screen.
@@ -49,7 +51,8 @@ pub(crate) struct Line {
     pub(crate) tool: Option<Tool>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tool {
     pub(crate) name: String,

@@ -14,7 +14,8 @@ const BAR_MAX: usize = 60;
 const TITLE_MAX: usize = 300;
 
 /// A run with what happened in it.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct RunView {
     pub(crate) run: RunRow,
     /// Its tasks, if it is a run over tasks: by wave, then in the order of the run.
@@ -35,7 +36,8 @@ pub(crate) struct RunView {
 }
 
 /// A run on one line.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
     #[serde(flatten)]
@@ -60,7 +62,8 @@ pub(crate) struct RunRow {
 }
 
 /// The failure of a run.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Fault {
     /// With which task.
     pub(crate) task: Option<TaskId>,

@@ -42,7 +42,8 @@ pub(crate) trait Graph {
 }
 
 /// Whether a task can start, and its holder.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Availability {
     /// Whether it can start now: it is pending, and waits for nothing.
     pub(crate) ready: bool,
@@ -51,7 +52,8 @@ pub(crate) struct Availability {
 }
 
 /// A task that can start now.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct ReadyTask {
     #[serde(flatten)]
     pub(crate) task: TaskView,

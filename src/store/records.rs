@@ -73,7 +73,8 @@ pub(crate) trait Runs {
     fn last_event(&self) -> Result<u64>;
 }
 
-#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
     /// Only runs of this agent
@@ -113,7 +114,8 @@ pub(crate) struct RunFilter {
 }
 
 /// Which way rows are sorted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Dir {
     /// The smallest first.
@@ -124,7 +126,8 @@ pub(crate) enum Dir {
 }
 
 /// By what runs are sorted; what is equal, newest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
     /// By when they began.
@@ -206,7 +209,8 @@ pub(crate) trait Conversations {
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
-#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {
     /// Only conversations with this agent

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::{Priority, Status, Task};
 use crate::id::TaskId;
 
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct AgentTask {
     pub(crate) id: TaskId,
     /// The work, in one line.

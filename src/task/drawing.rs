@@ -18,7 +18,8 @@ use crate::task::layout::arrange;
 pub(crate) const DRAWN_MAX: usize = 2_000;
 const TEMPLATE: &str = include_str!("drawing.svg.hbs");
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(crate) struct Picture {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) svg: Option<String>,

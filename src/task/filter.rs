@@ -8,7 +8,8 @@ use crate::clock;
 use crate::id::TaskId;
 
 /// Whether tasks that are archived are listed.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Archived {
     #[default]
@@ -18,7 +19,8 @@ pub(crate) enum Archived {
 }
 
 // Empty parts let everything through.
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only tasks with one of these statuses
@@ -38,7 +40,10 @@ pub(crate) struct Filter {
 
     /// Only children of this task; with --tree, all below it
     #[arg(long, value_name = "TASK")]
-    #[schemars(description = "Only children of this task")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(description = "Only children of this task")
+    )]
     pub(crate) parent: Option<TaskId>,
 
     /// Only tasks with one of these priorities

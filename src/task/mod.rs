@@ -10,6 +10,7 @@ pub(crate) mod graph;
 pub(crate) mod layout;
 pub(crate) mod overlap;
 pub(crate) mod rules;
+#[cfg(feature = "schemas")]
 pub(crate) mod schema;
 mod words;
 
@@ -24,7 +25,8 @@ pub(crate) use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 // Exported lines have the fields in this order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {
     /// Id, never reused.
@@ -78,7 +80,8 @@ pub(crate) struct Task {
 }
 
 /// A task in a list of others; its title may be cut.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TaskView {
     pub(crate) id: TaskId,
     pub(crate) title: String,
@@ -87,7 +90,8 @@ pub(crate) struct TaskView {
 }
 
 /// How far an epic or another task with parts is.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Progress {
     #[serde(flatten)]
     pub(crate) task: TaskView,
@@ -97,7 +101,8 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Note {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,

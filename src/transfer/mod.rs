@@ -43,7 +43,8 @@ closed! {
 }
 
 /// A place in a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Place {
     /// The file, below the folder that was named; none when there is only one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +54,8 @@ pub(crate) struct Place {
 }
 
 /// A fault in a file: it cannot be imported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     #[serde(flatten)]
     pub(crate) place: Place,

@@ -13,7 +13,8 @@ use crate::task::Task;
 const SHOWN: usize = 100;
 
 /// Items of one kind: their number, and the first of them.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample<T> {
     pub(crate) total: usize,
     pub(crate) shown: Vec<T>,
@@ -39,7 +40,8 @@ impl<T> Sample<T> {
 }
 
 /// A task that was skipped or changed, and the reason.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Remark {
     /// Its id in the file.
     pub(crate) id: String,
@@ -47,7 +49,8 @@ pub(crate) struct Remark {
 }
 
 /// A task that differs from the file.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Difference {
     /// Its id here.
     pub(crate) id: TaskId,
@@ -57,7 +60,8 @@ pub(crate) struct Difference {
 }
 
 /// The phases of the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phases {
     pub(crate) added: Vec<String>,
@@ -68,7 +72,8 @@ pub(crate) struct Phases {
 }
 
 /// A reference that cannot be resolved.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Loose {
     /// The task, by its id in the file.
     pub(crate) id: String,
@@ -76,7 +81,8 @@ pub(crate) struct Loose {
 }
 
 /// The dependencies of the file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edges {
     pub(crate) kept: usize,
@@ -92,7 +98,8 @@ pub(crate) struct Edges {
     pub(crate) on_whole: Sample<Loose>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Parents {
     pub(crate) kept: usize,
@@ -105,14 +112,16 @@ pub(crate) struct Parents {
 }
 
 /// Tasks that wait for each other.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Circle {
     /// Their ids in the file.
     pub(crate) members: Vec<String>,
 }
 
 /// A task with a new id.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Renamed {
     /// Its id in the file.
     pub(crate) from: String,
@@ -121,7 +130,8 @@ pub(crate) struct Renamed {
 }
 
 /// The results of an import.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     pub(crate) format: Format,

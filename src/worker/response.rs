@@ -13,7 +13,8 @@ const TYPE_MAX: usize = 100;
 const MESSAGE_MAX: usize = 2_000;
 
 /// A valid answer, or the fault in its place.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct WorkerReply {
     pub(crate) request_id: String,
     pub(crate) agent_name: String,
@@ -31,7 +32,8 @@ closed! {
     Error = "error",
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Output {
     pub(crate) result: Value,
     /// The confidence of the worker, if it has one.
@@ -50,7 +52,8 @@ impl Output {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     /// One of [`FaultKind`], or the worker's own word.
     #[serde(rename = "type")]

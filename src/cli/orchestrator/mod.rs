@@ -101,7 +101,8 @@ pub(in crate::cli) struct BriefArguments {
     output: Option<PathBuf>,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(in crate::cli) struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,

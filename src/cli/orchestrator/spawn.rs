@@ -108,7 +108,8 @@ fn prompt(screen: &mut Screen, spawned: &Spawned) {
 }
 
 /// The answer in one document.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(in crate::cli) struct Document {
     spawns: Vec<Spawned>,
     #[serde(flatten)]

@@ -36,7 +36,8 @@ pub(super) struct Output {
     view: View,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Page<'a> {
     text: &'a str,
 }

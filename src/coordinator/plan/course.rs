@@ -9,7 +9,8 @@ use crate::plan::{Plan, read};
 use crate::run::StepState;
 use crate::run::{AnsweredBy, Detail, Event, Message};
 
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Course {
     /// The plan of the last pass.
     pub(crate) plan: Plan,

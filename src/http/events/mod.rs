@@ -33,7 +33,8 @@ use frame::{Kind, Wants};
 /// noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// Kinds of events with commas between them; all by default.

@@ -12,8 +12,10 @@ mod conversations;
 mod events;
 mod executions;
 mod guard;
+#[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+#[cfg(feature = "schemas")]
 mod openapi;
 mod operations;
 mod pages;

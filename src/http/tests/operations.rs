@@ -1,6 +1,5 @@
 //! Each operation of the table, called without rights, with unknown fields and on unknown tasks.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -12,7 +11,7 @@ use crate::http::operations::has_body;
 use crate::http::route::{self, Route};
 use crate::http::server::Options;
 use crate::ops::api;
-use crate::ops::operation::{Facts, Frame, Operation, Visitor};
+use crate::ops::operation::{Described, Facts, Frame, Operation, Visitor};
 use crate::ops::tokens::Scope;
 use crate::run::RunStatus;
 
@@ -33,7 +32,7 @@ fn place(facts: &Facts, id: &str) -> (&'static str, String) {
 }
 
 impl Visitor for Vec<&'static Facts> {
-    fn visit<Request: DeserializeOwned + JsonSchema, Reply: Serialize + JsonSchema>(
+    fn visit<Request: DeserializeOwned + Described, Reply: Serialize + Described>(
         &mut self,
         operation: &'static Operation<Request, Reply>,
     ) {

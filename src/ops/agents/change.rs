@@ -16,7 +16,8 @@ use crate::store::{Filter, Transaction};
 /// How long a runtime agent stays.
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Removed {
     /// The agent as it was; its executions stay in the history.
     #[serde(flatten)]
@@ -28,7 +29,8 @@ pub(crate) struct Removed {
 }
 
 /// Runtime agents that were removed.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
     message: String,
@@ -40,14 +42,16 @@ pub(crate) struct Cleaned {
 }
 
 /// How many agents there were and are.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Count {
     before: usize,
     pub(crate) after: usize,
     pub(crate) removed: usize,
 }
 
-#[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Cleanup {
     /// Only agents older than 30 minutes, by the time in their id

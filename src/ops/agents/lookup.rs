@@ -10,7 +10,8 @@ use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
 
 // Empty fields match every agent.
-#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Lookup {
     /// Only agents with this status: active, paused or archived (repeat for more)
@@ -82,7 +83,8 @@ fn contains_normalized(words: &[String], wanted: &str) -> bool {
     words.iter().any(|word| normalize(word.trim()) == wanted)
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.
     pub(crate) agents: Vec<Shown>,

@@ -21,7 +21,8 @@ use crate::store::records::Tally;
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Metrics {
     pub(crate) dashboard: Dashboard,
     /// Each active agent; the one that was used last comes first.
@@ -29,7 +30,8 @@ pub(crate) struct Metrics {
 }
 
 /// The numbers of all agents together.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dashboard {
     pub(crate) active_agents: usize,
@@ -50,7 +52,8 @@ pub(crate) struct Dashboard {
 }
 
 /// How many agents and executions there are, in the form of the specification.
-#[derive(Clone, Copy, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
     pub(crate) total_agents: usize,
@@ -62,14 +65,16 @@ pub(crate) struct Counts {
 }
 
 /// How often an agent was used.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
     pub(crate) agent_id: String,
     pub(crate) count: u64,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Pattern {
     #[serde(flatten)]
     pub(crate) used: Used,
@@ -77,7 +82,8 @@ pub(crate) struct Pattern {
     pub(crate) share: f64,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {
     pub(crate) agent_id: String,
@@ -123,7 +129,8 @@ impl Tallies<'_> {
     }
 }
 
-#[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measuring {
     /// Only executions of this user

@@ -36,7 +36,8 @@ pub(crate) use roster::{Roster, View};
 pub(crate) use trust::{trust, untrust};
 
 /// An agent with its file, trust and use.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     pub(crate) agent: Agent,
@@ -53,12 +54,14 @@ pub(crate) struct Shown {
 }
 
 /// An agent as it is, or as a change made it.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct One {
     pub(crate) agent: Shown,
 }
 
-#[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {
     /// Id of the agent

@@ -21,7 +21,8 @@ use crate::store::Transaction;
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Registered {
     #[serde(flatten)]
     pub(crate) one: One,
@@ -30,7 +31,8 @@ pub(crate) struct Registered {
 }
 
 /// Agents that came from a file.
-#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Imported {
     pub(crate) agents: Vec<Agent>,
     pub(crate) total: usize,

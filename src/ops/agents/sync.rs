@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(crate) struct Synced {
     message: String,
     agents: Vec<Brief>,
@@ -17,7 +18,8 @@ pub(crate) struct Synced {
 }
 
 /// The fields of an agent without its prompt.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(remote = "Agent", rename_all = "camelCase")]
 struct Summary {
     id: String,
@@ -39,11 +41,12 @@ struct Summary {
     last_used_at: Option<String>,
 }
 
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Brief {
     #[serde(flatten, with = "Summary")]
-    #[schemars(with = "Summary")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Summary"))]
     agent: Agent,
     /// When it is removed, of a runtime agent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,7 +11,8 @@ use crate::ops::trust::{Item, Registrant, Trust, describe_worker};
 use crate::workspace::Workspace;
 
 /// An agent after a change of its trust.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trusting {
     #[serde(flatten)]
     pub(crate) one: One,

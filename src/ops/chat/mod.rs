@@ -34,7 +34,8 @@ const TOKENS_MAX: u32 = 1_000;
 /// Most messages of a conversation that are read, from the last one back.
 const REMARKS_MAX: usize = 1_000;
 
-#[derive(Clone, Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ClientMessage {
     #[serde(alias = "text", alias = "message")]
     content: String,

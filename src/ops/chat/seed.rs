@@ -30,7 +30,8 @@ macro_rules! tables {
         #[serde(deny_unknown_fields, default)]
         struct Seed { $($table: Vec<$row>,)+ }
 
-        #[derive(Clone, Copy, Debug, Default, Serialize, schemars::JsonSchema)]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, Default, Serialize)]
         #[serde(rename_all = "camelCase")]
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 

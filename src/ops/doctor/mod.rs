@@ -40,7 +40,8 @@ closed! {
     Fail = "fail",
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Finding {
     /// The name of the check, such as `database.integrity`.
     pub(crate) check: &'static str,
@@ -51,7 +52,8 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) total: usize,
@@ -97,7 +99,8 @@ impl Finding {
     }
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checks {
     /// First remove unreadable runs, conversations and chat records, with their events and messages,

@@ -26,7 +26,8 @@ struct Line {
 }
 
 /// How the execution of a line ended.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Finished {
     /// Number of the line, from 1.
     pub(crate) line: usize,
@@ -38,7 +39,8 @@ pub(crate) struct Finished {
     pub(crate) warnings: Vec<String>,
 }
 
-#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Summary {
     pub(crate) total: usize,
     /// How many of them were answered.

@@ -40,7 +40,8 @@ pub(crate) enum Progress<'a> {
 }
 
 /// A piece of the answer of a model.
-#[derive(Clone, Copy, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Piece<'a> {
     pub(crate) run: &'a str,
     pub(crate) agent: &'a str,

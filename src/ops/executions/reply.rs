@@ -12,13 +12,15 @@ use crate::store::Store;
 use crate::store::records::RunFilter;
 
 /// An execution, in the form of the specification.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Executed {
     success: bool,
     pub(crate) execution: Execution,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Executions {
     /// Newest first, without steps and messages.
     executions: Vec<Execution>,
@@ -39,7 +41,8 @@ pub(crate) fn list(surroundings: &Surroundings, filter: RunFilter) -> Result<Exe
 }
 
 /// An execution: the record of the specification, and what cleo knows besides.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Execution {
     id: String,
@@ -72,7 +75,8 @@ pub(crate) struct Execution {
 }
 
 /// Why the message went where it went.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 struct Routing {
     by: RoutedBy,
     score: u32,
@@ -80,7 +84,8 @@ struct Routing {
 }
 
 /// Usage of an execution, if it was counted.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Metrics {
     total_tokens: Option<u64>,
@@ -97,7 +102,8 @@ struct Metrics {
 }
 
 /// A message, in the form of the specification.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Said {
     id: String,
@@ -111,7 +117,8 @@ struct Said {
 }
 
 /// The sender of a message, in the words of the specification.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Human,
@@ -192,7 +199,8 @@ impl Said {
     }
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Delegated {
     /// Its number among all events.
@@ -200,18 +208,20 @@ struct Delegated {
     execution_id: String,
     score: u32,
     #[serde(flatten)]
-    #[schemars(with = "crate::route::Delegation")]
+    #[cfg_attr(feature = "schemas", schemars(with = "crate::route::Delegation"))]
     told: Detail,
 }
 
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Before {
     limit: u32,
     before: Option<u64>,
 }
 
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Delegations {
     /// Newest first.
     delegations: Vec<Delegated>,

@@ -18,7 +18,8 @@ use crate::workspace::OUTPUT_DIR;
 /// Maximum number of faulty lines in warnings.
 const FAULTS_SHOWN: usize = 5;
 
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only entries linked to this task
@@ -38,14 +39,16 @@ pub(crate) struct Filter {
     pub(crate) limit: Option<u32>,
 }
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryId {
     /// Id of the entry
     pub(crate) id: String,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Compact {
     /// Show what would be moved
@@ -54,7 +57,8 @@ pub(crate) struct Compact {
 }
 
 /// Entries and how many there are in all.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The entries, newest last.
     pub(crate) entries: Vec<Entry>,
@@ -62,7 +66,8 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// Number of its line in the manifest.
@@ -161,7 +166,8 @@ fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
 /// Name of the file for moved lines, beside the manifest.
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
     pub(crate) kept: usize,

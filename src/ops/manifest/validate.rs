@@ -18,7 +18,8 @@ use crate::ops::operation::Nothing;
 const LOOKED_AT_MAX: usize = 10;
 
 /// Number of entries, and all faults.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
     pub(crate) entries: usize,
     /// Faults, by line.

@@ -32,7 +32,8 @@ const FILE_MAX: usize = 160;
 const GOAL: usize = 10;
 
 /// The part of an overview that only a hand-over has.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
@@ -52,7 +53,8 @@ pub(crate) struct Brief {
     pub(crate) notes: Few<TaskNote>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Goal {
     /// The description of the epic, cut.
     pub(crate) description: String,
@@ -61,7 +63,8 @@ pub(crate) struct Goal {
 }
 
 /// A done task and the output of its agent.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DoneTask {
     #[serde(flatten)]
@@ -75,7 +78,8 @@ pub(crate) struct DoneTask {
     pub(crate) key_findings: Vec<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct OpenSession {
     /// The session with its last notes, the last first.
     #[serde(flatten)]
@@ -84,7 +88,8 @@ pub(crate) struct OpenSession {
     pub(crate) task: Option<TaskView>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaitingTask {
     #[serde(flatten)]
@@ -95,7 +100,8 @@ pub(crate) struct WaitingTask {
     pub(crate) stuck: bool,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct TaskNote {
     pub(crate) task: TaskId,
     #[serde(flatten)]

@@ -19,7 +19,8 @@ const SOURCES_MAX: usize = 100;
 /// The method of a number that the caller counted.
 const GIVEN: &str = "as given";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     /// Less than 70 percent.
@@ -31,7 +32,8 @@ pub(crate) enum State {
 }
 
 /// Tokens against the limit of an orchestrating agent.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Budget {
     pub(crate) tokens: usize,
     /// Maximum number of tokens for an orchestrator.
@@ -61,14 +63,16 @@ impl Budget {
     }
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Measurement {
     #[serde(flatten)]
     pub(crate) budget: Budget,
     pub(crate) parts: Vec<Part>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Part {
     pub(crate) of: String,
     pub(crate) tokens: usize,
@@ -76,7 +80,8 @@ pub(crate) struct Part {
 }
 
 // The texts that an agent has read; without any, the answer of `orchestrator start`.
-#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Sources {
     /// Number of tokens, counted by the caller
@@ -85,7 +90,7 @@ pub(crate) struct Sources {
 
     /// These texts, at most 100
     #[arg(skip)]
-    #[schemars(length(max = SOURCES_MAX))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
     texts: Vec<String>,
 
     /// Texts with the names of their sources.
@@ -95,7 +100,7 @@ pub(crate) struct Sources {
 
     /// Also count the prompt that `spawn` prepares for this task
     #[arg(long = "task", value_name = "TASK")]
-    #[schemars(length(max = SOURCES_MAX))]
+    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
     tasks: Vec<TaskId>,
 
     /// Also count the reply of `orchestrator start` for this epic

@@ -8,7 +8,8 @@ use crate::session::Session;
 use crate::task::{Note, TaskView};
 
 /// The first members of a list, and its length.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Few<T> {
     pub(crate) shown: Vec<T>,
     pub(crate) total: u64,

@@ -33,7 +33,8 @@ const ENTRIES_MAX: usize = 5;
 const PROBLEMS_MAX: usize = 3;
 
 /// The state of an epic, or of all work, and the next action; lists and texts are cut to a token budget.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Overview {
     /// The epic of the request.
@@ -69,7 +70,8 @@ pub(crate) struct Overview {
     pub(crate) brief: Option<Brief>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Active {
     #[serde(flatten)]
     pub(crate) task: TaskView,
@@ -81,7 +83,8 @@ pub(crate) struct Active {
     pub(crate) entry: Option<EntryStatus>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct EntryLine {
     pub(crate) id: String,
     pub(crate) title: String,

@@ -20,7 +20,8 @@ use crate::task::drawing::{self, Picture};
 const AGENTS: &str = "cleo agents list";
 
 /// A plan that was made of a goal, and why it came out so.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     /// Where its skills come from.
@@ -37,7 +38,8 @@ pub(crate) struct Planned {
 }
 
 /// A plan from a file, and whether it can be carried out.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     /// The plan, as far as it could be read.
     pub(crate) plan: Plan,
@@ -51,26 +53,29 @@ pub(crate) struct Checked {
 }
 
 /// The agent that would get a step.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assignment {
     pub(crate) step: String,
     /// Id of the agent, if there is one.
     pub(crate) agent: Option<String>,
 }
 
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GoalSent {
     /// The goal, in words.
-    #[schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX))]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX)))]
     pub(crate) goal: String,
     /// Maximum number of passes over the plan until its last step reports success.
-    #[schemars(range(min = 1, max = 100))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
 }
 
 /// A plan that somebody has written.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanSent {
     /// Its text, JSON or YAML.

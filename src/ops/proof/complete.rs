@@ -16,7 +16,8 @@ use crate::store::Transaction;
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:

@@ -14,7 +14,8 @@ use crate::ops::{Context, manifest};
 use crate::store::Transaction;
 
 // A doc comment would become the help of the command.
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichEntry {
     /// Id of an entry [default: all lines]
@@ -23,7 +24,8 @@ pub(crate) struct WhichEntry {
 }
 
 /// The result of checking the manifest.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ManifestVerdict {
     #[serde(flatten)]
     pub(crate) report: Report,

@@ -13,7 +13,8 @@ use crate::ops::tasks::One;
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Left {
     #[serde(flatten)]

@@ -39,7 +39,8 @@ use serde::Serialize;
 
 use crate::error::{Code, Error};
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Report {
     /// `pass` or `fail`.
     pub(crate) verdict: &'static str,
@@ -47,10 +48,11 @@ pub(crate) struct Report {
     pub(crate) violations: Vec<Violation>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Violation {
     #[serde(serialize_with = "code_name")]
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub(crate) code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
     pub(crate) rule: String,

@@ -15,12 +15,13 @@ use crate::store::{Archived, Transaction};
 use crate::template::{Bindings, inject};
 
 // A doc comment would become the help of the command.
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptSent {
     /// The prompt
     #[arg(skip)]
-    #[schemars(regex(pattern = crate::task::schema::SEEN))]
+    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
     pub(crate) text: String,
 
     /// Task that the protocol block must name [default: the task that the prompt names]

@@ -11,13 +11,15 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::{Context, Scope};
+#[cfg(feature = "schemas")]
 use crate::task::schema;
 
 /// Longest time that the command of a gate may take, in seconds.
 const TIME_LIMIT_MAX: u64 = 86_400;
 
 // The value of a gate, and its evidence. A doc comment would become the help of the command.
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[command(group(ArgGroup::new("evidence").multiple(true)))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GateRequest {
@@ -34,13 +36,16 @@ pub(crate) struct GateRequest {
         default_value = "",
         hide_default_value = true
     )]
-    #[schemars(with = "Gate")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Gate"))]
     pub(crate) gate: String,
 
     /// Command that decides the gate, run without a shell; processes it leaves behind are stopped
     /// (repeat for more)
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
-    #[schemars(description = "A command in words; no shell runs it.")]
+    #[cfg_attr(
+        feature = "schemas",
+        schemars(description = "A command in words; no shell runs it.")
+    )]
     pub(crate) run: Vec<String>,
 
     /// Commands to run, in words, one after the other until one fails.
@@ -64,7 +69,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[schemars(inner(regex(pattern = schema::REVISION)))]
+    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
     pub(crate) commits: Vec<String>,
 
     /// URL, recorded as evidence and never opened (repeat for more)
@@ -74,7 +79,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS)))]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
     pub(crate) urls: Vec<String>,
 
     /// Note, recorded as evidence (repeat for more)
@@ -84,7 +89,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[schemars(transform = schema::note)]
+    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
     pub(crate) notes: Vec<String>,
 
     /// State of the gate without a command [default: true]
@@ -98,13 +103,13 @@ pub(crate) struct GateRequest {
 
     /// Your role: planner, coder, testing, qa, cleanup, security or docs
     #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
-    #[schemars(extend("pattern" = schema::one_of(&crate::gate::AGENTS)))]
+    #[cfg_attr(feature = "schemas", schemars(extend("pattern" = schema::one_of(&crate::gate::AGENTS))))]
     pub(crate) role: Option<String>,
 
     /// Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
     /// 600]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
-    #[schemars(range(min = 1, max = TIME_LIMIT_MAX))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open (recorded in the log)
@@ -117,33 +122,38 @@ pub(crate) struct GateRequest {
 }
 
 /// A criterion to accept, and why.
-#[derive(Default, Deserialize, schemars::JsonSchema)]
-#[schemars(transform = schema::require_one("anyOf", serde_json::json!({
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schemas",
+    schemars(transform = schema::require_one("anyOf", serde_json::json!({
         "notes": {"minItems": 1}, "files": {"minItems": 1}, "commits": {"minItems": 1}, "urls": {"minItems": 1},
-    })))]
+    })))
+)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Acceptance {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
     /// Number of the criterion, from 1.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) criterion: usize,
     /// Files whose digests are recorded as evidence.
     pub(crate) files: Vec<String>,
     /// Existing commits, recorded as evidence.
-    #[schemars(inner(regex(pattern = schema::REVISION)))]
+    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
     pub(crate) commits: Vec<String>,
     /// URLs, recorded as evidence and never opened.
-    #[schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS)))]
+    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
     pub(crate) urls: Vec<String>,
     /// Notes, recorded as evidence.
-    #[schemars(transform = schema::note)]
+    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
     pub(crate) notes: Vec<String>,
     pub(crate) epoch: Option<u32>,
 }
 
 /// The gates and criteria to run again.
-#[derive(Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RenewalRequest {
     #[serde(rename = "id")]
@@ -151,10 +161,10 @@ pub(crate) struct RenewalRequest {
     /// Only what is stale, of gates and criteria.
     pub(crate) stale_only: bool,
     /// Only the criterion with this number, also when it is proven.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) only: Option<usize>,
     /// How long each command may take, in seconds.
-    #[schemars(range(min = 1, max = TIME_LIMIT_MAX))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
     pub(crate) time_limit: Option<u64>,
     pub(crate) epoch: Option<u32>,
     /// Also criteria that are proven, and gates whose commands are trusted; others are the word of an agent.

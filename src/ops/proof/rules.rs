@@ -11,7 +11,8 @@ use crate::tree;
 use crate::workspace::Workspace;
 
 /// The result of checking one rule.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub(crate) id: &'static str,

@@ -17,7 +17,8 @@ use crate::task::Task;
 use crate::workspace::Workspace;
 
 /// The commands that ran, and the state of the task after them.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Renewed {
     /// Gates and criteria that were run, in order.
@@ -31,7 +32,8 @@ pub(crate) struct Renewed {
 }
 
 /// One thing that was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Ran {
     /// The gate, for one.
@@ -45,7 +47,8 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Outcome {
     Passed,

@@ -32,7 +32,8 @@ pub(crate) struct Export {
     dry_run: bool,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     pub(crate) files: Vec<String>,

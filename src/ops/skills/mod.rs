@@ -18,7 +18,8 @@ pub(crate) use validate::{
 };
 
 /// A skill as it is listed.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillInfo {
     #[serde(flatten)]
@@ -28,7 +29,8 @@ pub(crate) struct SkillInfo {
     pub(crate) shadows: Vec<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The skills in use, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
@@ -37,7 +39,8 @@ pub(crate) struct Listed {
     pub(crate) shadowed: Vec<Shadowed>,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SkillQuery {
     /// Only skills of this tier
@@ -45,7 +48,8 @@ pub(crate) struct SkillQuery {
     pub(crate) tier: Option<u8>,
 }
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {
     /// The skill, with or without ct-, ignoring case
@@ -54,7 +58,8 @@ pub(crate) struct SkillName {
 }
 
 /// A skill with its text.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     /// Its dispatch data.
     pub(crate) skill: SkillInfo,
@@ -118,7 +123,8 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
 }
 
 /// Which task, and perhaps which skill for it.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dispatch {
     #[serde(rename = "id")]

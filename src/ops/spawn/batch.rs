@@ -42,7 +42,8 @@ pub(crate) enum Selection {
 }
 
 /// The result of a batch. The prompts themselves were handed out one by one.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Batch {
     pub(crate) total: usize,
     /// The tasks without a prompt, with the reasons.
@@ -51,12 +52,13 @@ pub(crate) struct Batch {
     warnings: Vec<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
     pub(crate) task_id: TaskId,
     #[serde(serialize_with = "serialize_failure")]
-    #[schemars(with = "Failure<'static>")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Failure<'static>"))]
     pub(crate) error: Error,
 }
 

@@ -27,7 +27,8 @@ pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {
     /// The task
@@ -63,7 +64,8 @@ pub(crate) struct Options {
 }
 
 /// The protocol block of a prompt.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(crate) struct Injected {
     pub(crate) block: String,
 }
@@ -84,7 +86,8 @@ impl Options {
     }
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spawned {
     pub(crate) task_id: TaskId,

@@ -14,7 +14,8 @@ use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Why {
     pub(crate) task_id: TaskId,
@@ -36,7 +37,8 @@ pub(crate) struct Why {
     pub(crate) forced: Option<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
     pub(crate) input: String,
     /// Its digest then; none if it did not exist.

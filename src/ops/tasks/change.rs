@@ -22,7 +22,8 @@ use crate::task::rules::{normalize_inside, refuse_blank};
 use crate::task::{Status, Task};
 
 /// A task after its change.
-#[derive(Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
 pub(crate) struct Updated {
     pub(crate) task: Task,
 }

@@ -18,7 +18,8 @@ use crate::ops::{Context, require};
 use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -52,7 +53,8 @@ pub(crate) struct Claiming {
     force: bool,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -75,7 +77,8 @@ pub(crate) struct Heartbeat {
     force: bool,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,8 @@ use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
 pub(crate) struct Delete {
@@ -33,7 +34,8 @@ pub(crate) struct Delete {
 }
 
 /// The result of deleting.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {
     /// Ids of the deleted tasks, parents first.

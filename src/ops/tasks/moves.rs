@@ -15,7 +15,8 @@ use crate::store::Transaction;
 use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +38,8 @@ pub(crate) struct Start {
     pub(crate) epoch: Option<u32>,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
 pub(crate) struct Cancel {
@@ -47,7 +49,7 @@ pub(crate) struct Cancel {
 
     /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
-    #[schemars(transform = crate::task::schema::note)]
+    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
     pub(crate) reason: Option<String>,
 
     /// Cancel the task although another holder has it (recorded in the log)
@@ -75,7 +77,8 @@ impl From<TaskId> for Cancel {
 }
 
 /// A task after a move, or after a change of its claim.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Moved {
     pub(crate) task: Task,
     /// False when it had this status already.

@@ -22,7 +22,8 @@ const FILTER_MAX: usize = 100;
 const PROBLEMS_SHOWN: usize = 5;
 
 /// The claim of a task that somebody holds.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct HeldClaim {
     #[serde(flatten)]
     pub(crate) claim: Claim,
@@ -40,7 +41,8 @@ impl HeldClaim {
 }
 
 /// The dependencies and dependents of a task.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Dependencies {
     pub(crate) task: TaskId,
     /// True when it can start now.
@@ -50,7 +52,8 @@ pub(crate) struct Dependencies {
 }
 
 /// The neighbors of a task in the graph; `T` shows each.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links<T> {
     pub(crate) depends: Vec<T>,
     /// Dependencies that lead to no task.
@@ -79,7 +82,8 @@ impl<T> Links<T> {
 }
 
 /// A row of the tree of tasks, in the order in which a tree is read.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TreeRow {
     /// Levels above it.
     pub(crate) depth: usize,
@@ -88,7 +92,8 @@ pub(crate) struct TreeRow {
 }
 
 /// Tasks and how many there are in all.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     pub(crate) tasks: Vec<ListedTask>,
     /// How many fit, without limit and offset.
@@ -96,7 +101,8 @@ pub(crate) struct Listed {
 }
 
 /// A task in a list.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct ListedTask {
     #[serde(flatten)]
     pub(crate) task: Task,

@@ -5,7 +5,8 @@ use serde::Deserialize;
 
 use crate::id::TaskId;
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct One {
     /// The task
@@ -13,7 +14,8 @@ pub(crate) struct One {
     pub(crate) task: TaskId,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Below {
     /// Only tasks below this one, at any depth
@@ -21,7 +23,8 @@ pub(crate) struct Below {
     pub(crate) epic: Option<TaskId>,
 }
 
-#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Extract {
     /// Only tasks below this one, at any depth

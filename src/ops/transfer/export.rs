@@ -14,7 +14,8 @@ use crate::transfer::formats::cleo;
 /// Number of tasks to read at a time.
 const PIECE: u32 = 1_000;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     /// The text, unless it is in a file.

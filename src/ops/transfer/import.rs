@@ -19,7 +19,8 @@ use crate::store::{Change, Transaction};
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
-#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {
     /// The text of the file

@@ -44,7 +44,8 @@ closed! {
     Protocol = "protocol",
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Item {
     /// Its kind.
     pub(crate) kind: ItemKind,

@@ -18,7 +18,8 @@ use crate::task::{DisplayStatus, Progress, Status, TaskView};
 /// Minimum number of attempts that an estimate is made of.
 const SAMPLES_MIN: usize = 5;
 
-#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GraphQuery {
     /// Only tasks below this one.
@@ -31,7 +32,8 @@ pub(crate) struct GraphQuery {
     pub(crate) only: Vec<DisplayStatus>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GraphView {
     /// Changes when any of it does.
@@ -58,13 +60,15 @@ pub(crate) struct GraphView {
 }
 
 /// Measures in pixels.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Size {
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct GraphNode {
     #[serde(flatten)]
     pub(crate) row: Row,
@@ -73,7 +77,8 @@ pub(crate) struct GraphNode {
 }
 
 /// The longest chain of open tasks.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriticalPath {
     /// Its tasks, in order.
@@ -86,7 +91,8 @@ pub(crate) struct CriticalPath {
     pub(crate) samples: usize,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Focus {
     pub(crate) lane: Option<String>,
     pub(crate) node: Option<TaskId>,

@@ -24,7 +24,8 @@ const ATTEMPTS_MAX: usize = 50;
 /// Maximum number of prompts, the last ones.
 const SPAWNS_MAX: usize = 20;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskPage {
     pub(crate) task: Task,
@@ -47,21 +48,24 @@ pub(crate) struct TaskPage {
     pub(crate) refused: Option<TaskAttempt>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Position {
     pub(crate) previous: Option<TaskId>,
     pub(crate) next: Option<TaskId>,
 }
 
 /// A task around another.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct NeighborView {
     #[serde(flatten)]
     pub(crate) task: TaskView,
     pub(crate) state: DisplayStatus,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRow {
     /// Id of the manifest entry that its agent has to append.
@@ -72,7 +76,8 @@ pub(crate) struct SpawnRow {
     pub(crate) prompt_digest: Option<String>,
 }
 
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskAttempt {
     pub(crate) run: String,

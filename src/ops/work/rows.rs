@@ -20,7 +20,8 @@ const WAITS_MAX: usize = 8;
 const NOTE_MAX: usize = 300;
 
 /// Filter and order of tasks.
-#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RowsQuery {
     /// Only tasks below this one.
@@ -36,7 +37,8 @@ pub(crate) struct RowsQuery {
 }
 
 /// The order of rows; equal ones by id.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
     /// By wave.
@@ -54,7 +56,8 @@ pub(crate) enum Order {
     Age,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
     /// Number of tasks that match.
@@ -66,7 +69,8 @@ pub(crate) struct RowPage {
 }
 
 /// A task on one line.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
     #[serde(flatten)]
@@ -92,7 +96,8 @@ pub(crate) struct Row {
 }
 
 /// The place of a task among others.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Standing {
     pub(crate) state: DisplayStatus,
     /// Whether it is done and verified by cleo.

@@ -33,7 +33,8 @@ crate::words::closed! {
     Conversation = "conversation",
 }
 
-#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SearchQuery {
     /// Words; without any, tasks of the last changes are found.
@@ -43,7 +44,8 @@ pub(crate) struct SearchQuery {
     pub(crate) limit: u32,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct SearchPage {
     /// The things by kind, best matches first.
     pub(crate) items: Vec<Item>,
@@ -52,7 +54,8 @@ pub(crate) struct SearchPage {
     pub(crate) q: String,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Item {
     pub(crate) kind: Kind,
     pub(crate) id: String,

@@ -10,7 +10,8 @@ use crate::ops::{Context, require};
 use crate::task::Task;
 
 /// A task with its parent, parts, claim and proof.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
     pub(crate) task: Task,

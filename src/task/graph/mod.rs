@@ -50,7 +50,8 @@ pub(crate) fn by_id(nodes: &mut [Node]) {
 }
 
 /// A dependency that leads to no task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Missing {
     /// The dependency as the import names it.
     pub(crate) name: String,

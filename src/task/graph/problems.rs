@@ -14,7 +14,8 @@ pub(crate) const PROBLEMS_MAX: usize = 100;
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Problem {
     pub(crate) kind: Kind,
     /// The tasks that it is about; the first cannot start.
@@ -25,7 +26,8 @@ pub(crate) struct Problem {
 }
 
 /// The kind of a problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
     /// Tasks wait for each other.

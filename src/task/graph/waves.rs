@@ -22,7 +22,8 @@ pub(crate) struct Waves {
 }
 
 /// Two tasks that touch the same files, so that they cannot run in parallel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Conflict {
     /// The task that comes later.

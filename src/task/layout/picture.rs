@@ -11,7 +11,8 @@ use crate::id::TaskId;
 use crate::task::DisplayStatus;
 
 /// A graph as it is drawn. All measures are in pixels, from the top left corner.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Picture {
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -28,7 +29,8 @@ pub(crate) struct Picture {
 }
 
 /// A wave, or several that are folded.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lane {
     /// `w4`, `w1-2`, or `stuck` for what waits for itself.
     pub(crate) key: String,
@@ -43,7 +45,8 @@ pub(crate) struct Lane {
     pub(crate) label: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Node {
     pub(crate) id: TaskId,
     pub(crate) x: u32,
@@ -51,7 +54,8 @@ pub(crate) struct Node {
 }
 
 /// Several tasks in one place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
     pub(crate) key: String,
@@ -69,7 +73,8 @@ pub(crate) struct Stack {
 }
 
 /// Where something is drawn, in pixels.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Area {
     pub(crate) x: u32,
     pub(crate) y: u32,
@@ -78,9 +83,8 @@ pub(crate) struct Area {
 }
 
 /// The meaning of a line, in ascending order of importance.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
     /// The dependency is done.
@@ -92,7 +96,8 @@ pub(crate) enum Kind {
 }
 
 /// A line, or several between the same two places.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edge {
     /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
@@ -106,9 +111,8 @@ pub(crate) struct Edge {
 }
 
 /// The end of a line.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
-)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum End {
     Node,

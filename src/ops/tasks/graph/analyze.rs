@@ -19,7 +19,8 @@ use crate::task::graph::{Conflict, Problem, TaskGraph};
 const LISTED: u32 = 10;
 
 /// A graph of tasks at a glance.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Analysis {
     /// The epic; none for the whole workspace.
@@ -40,7 +41,8 @@ pub(crate) struct Analysis {
     pub(crate) problems: Vec<Problem>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Totals {
     /// All, with epics.
@@ -57,7 +59,8 @@ pub(crate) struct Totals {
 }
 
 /// Numbers of waves and of the tasks in them.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaveWidths {
     pub(crate) total: usize,
@@ -66,7 +69,8 @@ pub(crate) struct WaveWidths {
 }
 
 /// A chain of tasks, each of which waits for the one before.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
     pub(crate) tasks: Vec<TaskView>,
@@ -76,7 +80,8 @@ pub(crate) struct Path {
 }
 
 /// A task that others wait for.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Bottleneck {
     #[serde(flatten)]

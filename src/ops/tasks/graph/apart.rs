@@ -103,7 +103,8 @@ pub(crate) fn describe_conflict(conflict: &Conflict) -> String {
 }
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waves {
     /// The waves in order, at most as many as asked for.
@@ -120,7 +121,8 @@ pub(crate) struct Waves {
 }
 
 /// A task that waits for tasks outside of what was asked for.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outside {
     pub(crate) task: TaskId,

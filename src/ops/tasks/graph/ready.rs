@@ -21,7 +21,8 @@ const NAMED_MAX: usize = 5;
 const PASSED_MAX: usize = 20;
 
 /// Tasks that an agent can start now, most urgent first.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Ready {
     pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
@@ -31,7 +32,8 @@ pub(crate) struct Ready {
 }
 
 /// The task to take next.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Next {
     /// The task; none when nothing is ready.

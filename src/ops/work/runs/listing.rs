@@ -20,7 +20,8 @@ const LOOKED_THROUGH: u32 = 500;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Rows {
     pub(crate) runs: Vec<RunRow>,
     /// Number of matches; of a search by words, or in another order than newest first, among the last ones.
@@ -29,7 +30,8 @@ pub(crate) struct Rows {
     pub(crate) summary: Summary,
 }
 
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
     pub(crate) live: u64,

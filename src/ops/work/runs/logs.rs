@@ -18,7 +18,8 @@ use crate::store::Store;
 const OUTPUT_MAX: usize = 1 << 20;
 
 /// The events of a run.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Logged {
     pub(crate) events: Vec<Line>,
     /// Output of agents, by task and attempt; left out unless requested.
@@ -29,7 +30,8 @@ pub(crate) struct Logged {
 }
 
 /// Output of one attempt.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     pub(crate) task_id: TaskId,

@@ -27,7 +27,8 @@ use crate::store::Store;
 /// Most events of a run that are shown.
 const EVENTS_MAX: u32 = 10_000;
 
-#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
     /// Id of the run

@@ -20,7 +20,8 @@ const PROMPT_MAX: u64 = 4 << 20;
 /// Most matches that are returned.
 const MATCHES_MAX: usize = 10_000;
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct EventPage {
     pub(crate) events: Vec<Line>,
     /// Cursor of the next page; none at the end.
@@ -28,7 +29,8 @@ pub(crate) struct EventPage {
 }
 
 /// Some lines of the output of an agent.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct LogPage {
     /// How many lines there are by now.
     pub(crate) total: usize,
@@ -42,7 +44,8 @@ pub(crate) struct LogPage {
 }
 
 /// A line with its number.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct LogLine {
     /// Its number, from 0.
     pub(crate) n: usize,
@@ -53,7 +56,8 @@ pub(crate) struct LogLine {
 }
 
 /// A prompt as an agent got it.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct PromptText {
     pub(crate) text: String,
     pub(crate) bytes: usize,
@@ -61,7 +65,8 @@ pub(crate) struct PromptText {
 }
 
 /// Which events of a run.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventQuery {
     /// The run.
@@ -75,7 +80,8 @@ pub(crate) struct EventQuery {
 }
 
 /// Which lines of a log.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogQuery {
     /// The run.
@@ -94,7 +100,8 @@ pub(crate) struct LogQuery {
 }
 
 /// Which attempt at a task.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneAttempt {
     /// The run.

@@ -17,7 +17,8 @@ use crate::run::{StepState, TaskRun};
 use crate::store::Store;
 
 /// An attempt, as its agent reports it and as cleo found it.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Proof {
     pub(crate) task: TaskId,
     pub(crate) attempt: u32,
@@ -29,7 +30,8 @@ pub(crate) struct Proof {
     pub(crate) next: Option<String>,
 }
 
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Said {
     pub(crate) message: Option<String>,
@@ -40,7 +42,8 @@ pub(crate) struct Said {
 }
 
 /// One check.
-#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) check: String,
@@ -54,7 +57,8 @@ pub(crate) struct Check {
 }
 
 /// Which attempt at a task; by default the last.
-#[derive(Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProofQuery {
     /// The run.

@@ -14,7 +14,8 @@ use crate::run::{Run, RunKind, RunStatus};
 use crate::run::{StepState, TaskRun};
 
 /// A run with the reason for its state.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct RunWhy {
     pub(crate) run: Run,
     /// The reason for its state.
@@ -24,7 +25,8 @@ pub(crate) struct RunWhy {
 }
 
 /// A task of a run; its reason says why it is in its state, also where nothing went wrong.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {
     #[serde(flatten)]
