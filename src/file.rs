@@ -14,6 +14,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use tempfile::NamedTempFile;
+
 use crate::error::{Code, Error, Result, quote};
 
 /// Permissions of a file that only its owner may read.
@@ -164,19 +166,26 @@ fn write_there(path: &Path, text: &str) -> Result<()> {
 /// Writes a file as [`write_whole`] does, in a folder of cleo's own, so that only its owner may read it.
 /// A link in its place is replaced.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    replace_private(path, text, true).map_err(|cause| unwritable(path, cause))
+}
+
+/// Writes a file as [`write_private`] does, unless one is there, which stays.
+pub(crate) fn create_private(path: &Path, text: &str) -> Result<()> {
+    match replace_private(path, text, false) {
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(()),
+        written => written.map_err(|cause| unwritable(path, cause)),
+    }
+}
+
+fn replace_private(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let write = || {
-        create_private_folder(folder)?;
-        remove_group_access(folder, &fs::metadata(folder)?)?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
-            .tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        draft.as_file().sync_all()?;
-        draft.persist(path)?;
-        fs::File::open(folder)?.sync_all()
-    };
-    write().map_err(|cause| unwritable(path, cause))
+    create_private_folder(folder)?;
+    remove_group_access(folder, &fs::metadata(folder)?)?;
+    let mut draft = tempfile::Builder::new()
+        .prefix(".new-")
+        .tempfile_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    keep_draft(draft, path, replace)
 }
 
 /// Writes a file that is not there yet, whole as [`write_whole`] does; false when it is there, also
@@ -215,12 +224,17 @@ fn replace_file(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     if let Ok(there) = fs::metadata(path) {
         draft.as_file().set_permissions(there.permissions())?;
     }
+    keep_draft(draft, path, replace)
+}
+
+/// Gives a draft its name, safe on the disk.
+fn keep_draft(draft: NamedTempFile, path: &Path, replace: bool) -> io::Result<()> {
     draft.as_file().sync_all()?;
     match replace {
         true => draft.persist(path)?,
         false => draft.persist_noclobber(path)?,
     };
-    fs::File::open(folder)?.sync_all()
+    fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
 pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {

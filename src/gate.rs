@@ -71,12 +71,21 @@ pub(crate) struct Record {
     pub(crate) forced: bool,
     /// The evidence: one piece at least.
     pub(crate) evidence: Vec<Evidence>,
+    /// The mark of the user whose cleo proved it. It is never shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
+    pub(crate) mark: Option<String>,
 }
 
 impl Record {
     fn is_proven(&self) -> bool {
         let has_succeeded = |each: &Evidence| each.outcome() == Some(true);
         self.passed && self.evidence.iter().any(has_succeeded)
+    }
+
+    /// Returns whether it passed on more than words.
+    pub(crate) fn has_proof(&self) -> bool {
+        self.passed && self.evidence.iter().any(Evidence::is_proof)
     }
 
     pub(crate) fn describe_failure(&self) -> Option<String> {

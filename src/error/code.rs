@@ -181,7 +181,7 @@ codes! {
         "Fix the reported problems, and run the command again.";
     GateOpen = "E_GATE_OPEN", 6, "A required gate is open; the task was not completed.",
         "Pass the gates that the message names, or change the required gates with `cleo update TASK --require-gate GATE`.";
-    EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after a gate passed or a criterion was proven or accepted.",
+    EvidenceStale = "E_EVIDENCE_STALE", 6, "Files of the task changed after a gate passed or a criterion was proven or accepted, or that was in another worktree or by another user.",
         "Run the stale checks again with `cleo verify TASK --refresh`, and accept criteria without a command with `cleo verify TASK --accept NUMBER`.";
     CriterionFailed = "E_CRITERION_FAILED", 6, "The command of an acceptance criterion failed; the failure is recorded.",
         "Fix the reported problems, and run the command again.";

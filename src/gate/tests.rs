@@ -11,6 +11,7 @@ fn record(passed: bool) -> Record {
             proof: Proof::Claim,
             origin: Origin::default(),
         }],
+        mark: None,
     }
 }
 

@@ -208,7 +208,8 @@ fn is_same(one: &str, other: &str) -> bool {
     differs == 0 && one.len() == other.len()
 }
 
-fn make_secret() -> Result<String> {
+/// Makes a secret of 64 hexadecimal digits.
+pub(super) fn make_secret() -> Result<String> {
     let mut bytes = [0; SECRET];
     getrandom::fill(&mut bytes).map_err(|cause| {
         Error::new(

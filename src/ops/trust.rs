@@ -4,6 +4,7 @@
 //! a digest of exactly what would run, so that a change asks again.
 
 mod item;
+mod mark;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::words::closed;
 use crate::workspace::Workspace;
 
 pub(crate) use item::{Item, ItemKind, describe_worker};
+pub(crate) use mark::Key;
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
@@ -135,6 +137,8 @@ impl Trust {
             at: clock.timestamp(),
         };
         let text = serde_json::to_string(&record).unwrap_or_default() + "\n";
+        // Where the command runs, the folder may be closed to writers.
+        self.prepare_key()?;
         write_private(&self.record_path(item)?, &text)
     }
 

@@ -471,3 +471,33 @@ fn what_is_trusted_runs() {
     assert_eq!(error["code"], "E_UNTRUSTED", "{error:#}");
     says(&error, "changed since you trusted it");
 }
+
+#[test]
+fn what_commands_of_attacker_proved_is_not_proven() {
+    let stranger = TestWorkspace::new();
+    stranger.result("add Work --file work.txt --acceptance 'it holds :: test -e work.txt'");
+    fs::write(stranger.path("work.txt"), "work").unwrap();
+    stranger.result("update T1 --require-gate implemented");
+    stranger.result("verify T1 --gate implemented --run 'test -s work.txt'");
+    stranger.result("verify T1 --run-all");
+    let shown = stranger.result("verify T1");
+    assert_eq!(shown["passed"], true, "{shown:#}");
+    assert!(!shown.to_string().contains("mark"), "{shown:#}");
+    let user = TestWorkspace::bare();
+    clone(&stranger, &user);
+
+    let shown = user.result("verify T1");
+    assert_eq!(shown["passed"], false, "{shown:#}");
+    assert_eq!(shown["stale"], json!(["implemented"]));
+    assert_eq!(shown["criteria"][0]["state"], "stale");
+    let error = user.json(&["complete", "T1"])["error"].clone();
+    assert_eq!(error["code"], "E_EVIDENCE_STALE", "{error:#}");
+    says(&error, "by another user");
+
+    user.result("trust --yes");
+    user.result("verify T1 --refresh");
+    let shown = user.result("verify T1");
+    assert_eq!(shown["passed"], true, "{shown:#}");
+    assert_eq!(shown["criteria"][0]["state"], "proven");
+    user.result("complete T1");
+}

@@ -171,7 +171,13 @@ impl Subject {
             judged.acceptance.clone_from(claimed);
         }
         let (files, is_run) = (self.files.clone(), self.criteria.is_some());
-        let standing = TaskGates::new(&self.workspace, &judged, gates, files, is_run);
+        let standing = TaskGates::new(
+            (&self.workspace, &self.trust),
+            &judged,
+            gates,
+            files,
+            is_run,
+        );
         let mut unproven = standing.list_faults(&task.acceptance, &self.trust);
         if self.counts_words && !self.has_open_commands(&standing) {
             unproven.retain(|fault| fault.code != Code::EvidenceStale);

@@ -82,7 +82,8 @@ impl TaskGates {
             is_renewable |= one.command.is_some();
         }
         let message = format!(
-            "files of {id} changed after it was verified, or it was verified in another worktree, so this is stale: {}",
+            "files of {id} changed after it was verified, or it was verified in another worktree or by another user, so \
+             this is stale: {}",
             names.join(", ")
         );
         let fix = match is_renewable {

@@ -13,6 +13,7 @@ mod merged;
 mod message;
 mod output;
 mod prompt;
+mod renewal;
 mod request;
 mod rules;
 mod standing;
@@ -29,11 +30,11 @@ pub(crate) use message::{MessageSent, MessageVerdict, check_message, message};
 pub(super) use output::check_output;
 pub(crate) use output::{Output, OutputVerdict, check_task_output, output};
 pub(crate) use prompt::{PromptSent, prompt};
+pub(crate) use renewal::{Outcome, Ran, Renewed, renew};
 pub(crate) use request::{Acceptance, GateRequest, RenewalRequest, accept_criterion, set_gate};
 pub(super) use standing::gates_to_show;
 pub(crate) use standing::{CriterionStanding, CriterionState, GateState, Summary, TaskGates, show};
 pub(crate) use validate::{Compliance, TaskReport, validate};
-pub(crate) use verify::{Outcome, Ran, Renewed, renew};
 
 use serde::Serialize;
 

@@ -218,7 +218,7 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         return Err(Error::new(Code::InputInvalid, message).fix(run));
     }
     let verification = Verification {
-        of: Requirement::Criterion(one.clone()),
+        of: Requirement::Criterion(Box::new(one.clone())),
         request: GateRequest {
             task,
             files: request.files,

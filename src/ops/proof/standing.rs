@@ -11,7 +11,7 @@ use crate::gate::{
 };
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::trust::Item;
+use crate::ops::trust::{Item, Key, Trust};
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::tree::{self, Tree};
@@ -33,7 +33,7 @@ pub(crate) struct TaskGates {
     /// The gates that it needs.
     pub(crate) required: Vec<Gate>,
     pub(crate) gates: BTreeMap<Gate, Record>,
-    /// Gates that passed with files that have changed since.
+    /// Gates that passed with files that have changed since, in another worktree or for another user.
     pub(crate) stale: Vec<Gate>,
     /// How often a gate has failed, up to the last round.
     pub(crate) round: u32,
@@ -84,7 +84,7 @@ pub(crate) enum GateState {
     Forced,
     /// It failed.
     Failed,
-    /// It passed before files of the task changed.
+    /// It passed before files of the task changed, in another worktree or for another user.
     Stale,
 }
 
@@ -112,7 +112,7 @@ pub(crate) enum CriterionState {
     Claimed,
     /// Its command failed.
     Failed,
-    /// It held before files of the task changed.
+    /// It held before files of the task changed, in another worktree or for another user.
     Stale,
     /// Its command succeeded on the files as they are.
     Proven,
@@ -190,10 +190,12 @@ impl TaskGates {
         })
     }
 
+    /// Judges the gates and criteria of a task. Proof without the mark of this user is stale: a store can come
+    /// from somebody else.
     pub(super) fn new(
-        workspace: &Workspace,
+        (workspace, trust): (&Workspace, &Trust),
         task: &Task,
-        gates: Gates,
+        mut gates: Gates,
         files: Option<Tree>,
         is_run: bool,
     ) -> TaskGates {
@@ -216,9 +218,19 @@ impl TaskGates {
             file: &file,
             is_elsewhere: &is_elsewhere,
         };
+        let key = trust.read_key();
+        let judge = |place: &str, record: &mut Record| {
+            let has_marked = |key: &Key| key.has_marked(task.id, place, record);
+            let is_foreign = record.has_proof() && !key.as_ref().is_some_and(has_marked);
+            record.mark = None;
+            match is_foreign {
+                true => Freshness::Stale,
+                false => freshness(&record.evidence, &present),
+            }
+        };
         let (mut stale, mut unknown) = (Vec::new(), Vec::new());
-        for (gate, record) in gates.gates.iter().filter(|(_, record)| record.passed) {
-            match freshness(&record.evidence, &present) {
+        for (gate, record) in gates.gates.iter_mut().filter(|(_, record)| record.passed) {
+            match judge(gate.word(), record) {
                 Freshness::Stale => stale.push(*gate),
                 Freshness::Unknown => unknown.push(gate.word().to_string()),
                 Freshness::Fresh => {}
@@ -227,8 +239,9 @@ impl TaskGates {
         let mut criteria = Vec::new();
         for (at, line) in task.acceptance.iter().enumerate() {
             let criterion = Criterion::read(line);
-            let record = gates.criteria.get(line).cloned();
-            let (state, is_unknown) = find_state(record.as_ref(), &present);
+            let mut record = gates.criteria.get(line).cloned();
+            let found = record.as_mut().map(|record| judge(line, record));
+            let (state, is_unknown) = find_state(record.as_ref().zip(found));
             unknown.extend(is_unknown.then(|| format!("`{line}`")));
             criteria.push(CriterionStanding {
                 number: at + 1,
@@ -259,12 +272,12 @@ impl TaskGates {
 }
 
 /// Returns the state of a criterion, and whether a command proved it without a digest of the files.
-fn find_state(record: Option<&Record>, present: &Present<'_>) -> (CriterionState, bool) {
-    let Some(record) = record else {
+fn find_state(judged: Option<(&Record, Freshness)>) -> (CriterionState, bool) {
+    let Some((record, found)) = judged else {
         return (CriterionState::Unproven, false);
     };
     let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
-    match freshness(&record.evidence, present) {
+    match found {
         _ if !record.passed => (CriterionState::Failed, false),
         Freshness::Stale => (CriterionState::Stale, false),
         found if is_run => (CriterionState::Proven, found == Freshness::Unknown),
@@ -295,9 +308,10 @@ fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<Tas
         context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
     let assignment = &context.surroundings.assignment;
     let is_run = assignment.criteria.contains_key(&task.id);
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     task.acceptance = assignment.criteria_of(&task);
     let files = digest_files(tree, &task, &gates)?;
-    Ok(TaskGates::new(tree, &task, gates, files, is_run))
+    Ok(TaskGates::new((tree, &trust), &task, gates, files, is_run))
 }
 
 /// Digests the files of a task, where evidence has to be compared with them.
