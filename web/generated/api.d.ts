@@ -4994,7 +4994,7 @@ export interface components {
              * @description Maximum number of rounds.
              */
             roundsMax: number;
-            /** @description Gates that passed with files that have changed since. */
+            /** @description Gates that passed with files that have changed since, in another worktree or for another user. */
             stale: components["schemas"]["Gate"][];
             /** @description The state of each gate, in their order; none when none was set. */
             states: components["schemas"]["GateState"][] | null;
@@ -6252,7 +6252,7 @@ export interface components {
              * @description Maximum number of rounds.
              */
             roundsMax: number;
-            /** @description Gates that passed with files that have changed since. */
+            /** @description Gates that passed with files that have changed since, in another worktree or for another user. */
             stale: components["schemas"]["Gate"][];
             /** @description The state of each gate, in their order; none when none was set. */
             states: components["schemas"]["GateState"][] | null;
