@@ -318,6 +318,7 @@ impl Engine<'_> {
         }
         let options = spawn::Options {
             task,
+            again: true,
             date: self.first_date(task),
             worktree: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             ..spawn::Options::default()

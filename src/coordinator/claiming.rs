@@ -53,6 +53,7 @@ impl Engine<'_> {
         };
         let options = spawn::Options {
             date,
+            again: true,
             ..spawn::Options::default()
         };
         let batch =

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::delivery::{deliver, spawn_task};
 use crate::world::{FORGED, TestWorkspace, WORDS, add, says, spawn};
 
 const BASE: &str = "skills/_shared/subagent-protocol-base.md";
@@ -374,7 +375,7 @@ fn task_that_is_over_keeps_prompt_that_it_was_judged_by() {
     assert_eq!(workspace.ask("why T1")["result"]["receipt"], before);
     workspace.ok("verify output T1");
     workspace.ok("reopen T1");
-    workspace.ok("spawn T1");
+    workspace.ok("spawn T1 --again");
     workspace.ok("cancel T1");
     expect_refusal(&workspace, &["T1"], "E_STATUS_REFUSED");
 }
@@ -500,4 +501,22 @@ fn base_protocol_that_cannot_be_read_is_passed_by_with_force() {
     assert!(prompt.contains("OUT-001") && !prompt.contains("as you like"));
     assert_eq!(workspace.ask("why T1")["result"]["reproduced"], true);
     assert_eq!(workspace.ask("spawn T1 T1 --force-inject")["success"], true);
+}
+
+#[test]
+fn work_that_verifies_is_discarded_only_on_demand() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    let error = expect_refusal(&workspace, &["T1"], "E_EXISTS");
+    says(
+        &error,
+        "T1 has output that verifies, claudedocs/agent-outputs/2026-01-26_paint-it.md",
+    );
+    assert_eq!(error["fix"], "cleo verify output T1");
+    assert_eq!(error["alternatives"][1]["command"], "cleo spawn T1 --again");
+    assert_eq!(workspace.ask("spawn T1 --dry-run")["success"], true);
+    let again = workspace.result("spawn T1 --again");
+    assert_ne!(again["manifestId"], "paint-it-2026-01-26");
+    // Nothing is there for the new prompt yet.
+    assert_eq!(workspace.ask("spawn T1")["success"], true);
 }

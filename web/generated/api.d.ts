@@ -4221,6 +4221,11 @@ export interface components {
             task: components["schemas"]["TaskView"] | null;
         };
         Options: {
+            /**
+             * @description Start over although the work for the last prompt verifies
+             * @default false
+             */
+            again: boolean;
             /** @description The agent that acts */
             agent?: ((string & unknown) | null) & unknown;
             /**

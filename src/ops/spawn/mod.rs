@@ -48,6 +48,10 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) force_inject: bool,
 
+    /// Start over although the work for the last prompt verifies
+    #[arg(long)]
+    pub(crate) again: bool,
+
     /// Date for the prompt and file names [default: today]
     #[arg(long, value_name = "DATE")]
     #[serde(skip)]

@@ -7,7 +7,9 @@ use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::{Candidate, Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
+use crate::manifest::Status;
 use crate::manifest::log::Latest;
+use crate::ops::proof::check_output;
 use crate::ops::tasks::waiting_for;
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
@@ -106,8 +108,35 @@ impl Preparation {
                 .fix(format!("cleo reopen {id}"))
                 .or("look at its prompt, which records nothing", look));
         }
+        if !options.dry_run && !options.again {
+            self.refuse_to_discard(transaction, id)?;
+        }
         let place = self.choose_names(transaction, &task)?;
         self.compose_prompt(transaction, &task, &place, options)
+    }
+
+    /// Refuses a prompt for other work while the work for the last prompt verifies: it would count no more.
+    fn refuse_to_discard(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+        let Some(record) = transaction.latest_spawn(id)? else {
+            return Ok(());
+        };
+        let file = self.workspace.confine(&record.output_file);
+        if !file.is_ok_and(|file| file.exists()) {
+            return Ok(());
+        }
+        let required = &self.catalogue.base.sections;
+        let left = check_output(&self.workspace, transaction, &record, required)?;
+        if !left.report.has_passed() || left.entry_status != Some(Status::Complete) {
+            return Ok(());
+        }
+        let message = format!(
+            "{id} has output that verifies, {}, and another prompt would discard it",
+            record.output_file
+        );
+        Err(Error::new(Code::Exists, message)
+            .fix(format!("cleo verify output {id}"))
+            .or("complete the task", format!("cleo complete {id}"))
+            .or("start over", format!("cleo spawn {id} --again")))
     }
 
     pub(super) fn record(&self, spawned: &Spawned) -> Result<SpawnRecord> {
