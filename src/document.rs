@@ -7,7 +7,8 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// Maximum nesting of untrusted values that are stored: their envelope adds some levels, and readers of JSON stop
 /// at 128.

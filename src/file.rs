@@ -8,11 +8,10 @@ pub(crate) use lines::{Line, Lines, stdin_unreadable};
 pub(crate) use queue::lock_in_turn;
 pub(crate) use regular::{not_regular, open_below, open_now, open_regular, open_to_write};
 
-use std::env;
-use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::{env, fs};
 
 use tempfile::NamedTempFile;
 

@@ -1,9 +1,12 @@
 //! Keeps layers, names and prose of the sources as ARCHITECTURE.md and CONTRIBUTING.md describe them.
 //! A rule has no violation but its exceptions.
 
-use petgraph::{algo::tarjan_scc, graphmap::DiGraphMap};
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
 use regex::Regex;
-use std::{collections::BTreeSet, path::Path, sync::LazyLock};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::LazyLock;
 use walkdir::WalkDir;
 
 /// At most ten: the rule, how the violation begins, and the reason why it stays.

@@ -10,9 +10,8 @@ use serde::Serialize;
 
 use super::screen::{Screen, Tone, accent, plain, strong};
 use super::{Face, tree};
-use crate::embedded;
 use crate::error::{Code, Error, Result, nearest};
-use crate::file;
+use crate::{embedded, file};
 
 /// The topic of `cleo help` that is not a command.
 const CODES: &str = "exit-codes";

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::Face;
 use super::orchestrator::deps::Draw;
-use super::plan_run;
 use super::screen::{Screen, Tone, count, dim, plain, strong};
+use super::{Face, plan_run};
 use crate::error::{Code, Error, Result};
 use crate::file::{read_input, read_stdin};
 use crate::ops::answers::load_trusted_model;

@@ -13,8 +13,7 @@ use crate::coordinator::plan::{Options, PlanReport, StepReport, resume, run_plan
 use crate::coordinator::request::PlanRequest;
 use crate::error::Result;
 use crate::file::read_input;
-use crate::ops::plans;
-use crate::ops::{Notes, Surroundings};
+use crate::ops::{Notes, Surroundings, plans};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
 use crate::run::{Event, Line};
 

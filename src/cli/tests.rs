@@ -15,15 +15,15 @@ use crate::cli::orchestrator::spawn::Document as Prepared;
 use crate::cli::{help, output, serve, tasks as task_list, tree, usage};
 use crate::coordinator::ask;
 use crate::coordinator::plan::PlanReport;
-use crate::ops::api;
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
 use crate::ops::operation::{Describe, Described, Operation, Visitor};
 use crate::ops::proof::{Renewed, TaskGates};
 use crate::ops::spawn::{Spawned, Why};
-use crate::ops::{agents, executions};
-use crate::ops::{config, manifest, plans, research, review, skills};
-use crate::ops::{tasks, tokens, transfer, work};
+use crate::ops::{
+    agents, api, config, executions, manifest, plans, research, review, skills, tasks, tokens,
+    transfer, work,
+};
 use crate::run::Event;
 use crate::run::view::RunView;
 use crate::task::drawing::Picture;

@@ -5,19 +5,17 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::parts;
 use super::recovery::{KeptTree, list_kept_worktrees, read_used};
 use super::removal::sweep_trees;
-use super::report;
 use super::resume::open_trees;
+use super::{parts, report};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, executions};
-use crate::run::{Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
-use crate::run::{RunProjection, TaskRun};
+use crate::run::{Outcome, Run, RunEvent, RunKind, RunProjection, RunStatus, TaskEvent, TaskRun};
 use crate::store::Store;
 use crate::task::Status;
 

@@ -23,9 +23,7 @@ use crate::ops::spawn::Preparation;
 use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
-use crate::run::Planned;
-use crate::run::{Run, RunEvent, RunKind, TaskEvent};
-use crate::run::{RunProjection, StepState};
+use crate::run::{Planned, Run, RunEvent, RunKind, RunProjection, StepState, TaskEvent};
 use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";

@@ -33,8 +33,7 @@ mod updates;
 mod verdict;
 
 use crate::ops::trust::Item;
-use crate::run::Event;
-use crate::run::RunProjection;
+use crate::run::{Event, RunProjection};
 use crate::runner::agent::Runners;
 pub(crate) use cancel::cancel;
 pub(crate) use engine::run;

@@ -9,8 +9,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::proof::Record;
 use crate::ops::runs::journal::Journal;
-use crate::run::RunProjection;
-use crate::run::{Event, Run, RunEvent, TaskEvent};
+use crate::run::{Event, Run, RunEvent, RunProjection, TaskEvent};
 use crate::store::{Store, Transaction};
 
 pub(super) struct Recorder<'a> {

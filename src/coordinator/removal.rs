@@ -8,8 +8,7 @@ use super::trees::{Tree, Trees, task_of};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
-use crate::run::RunProjection;
-use crate::run::{Event, RunEvent, TaskEvent};
+use crate::run::{Event, RunEvent, RunProjection, TaskEvent};
 
 impl Engine<'_> {
     /// Removes the worktree of a step, with its reports however the attempt ended, unless another worker holds the task.

@@ -8,9 +8,9 @@ use super::request::RunRequest;
 use super::scheduler::Stop;
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::liveness::AbandonedRun;
-use crate::run::Planned;
-use crate::run::{Counts, RunProjection, StepState, TaskRun};
-use crate::run::{Outcome, Run, RunEvent, RunStatus, Spent};
+use crate::run::{
+    Counts, Outcome, Planned, Run, RunEvent, RunProjection, RunStatus, Spent, StepState, TaskRun,
+};
 
 const NAMED_MAX: usize = 5;
 

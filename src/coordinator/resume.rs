@@ -13,10 +13,8 @@ use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
-use crate::run::Planned;
-use crate::run::TaskRun;
 use crate::run::view::RunView;
-use crate::run::{Event, Outcome, Run, RunEvent, RunKind, RunStatus, TaskEvent};
+use crate::run::{Event, Outcome, Planned, Run, RunEvent, RunKind, RunStatus, TaskEvent, TaskRun};
 use crate::runner::signals::{self, Guard};
 use crate::workspace::Workspace;
 

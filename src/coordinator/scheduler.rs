@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use super::options::{Rules, compute_pause};
-use crate::run::Outcome;
-use crate::run::StepState;
 use crate::run::schedule::Schedule;
+use crate::run::{Outcome, StepState};
 use admission::SPENT;
 pub(super) use event::{Action, Ended, Event, Step, Stop};
 

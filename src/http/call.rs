@@ -11,8 +11,7 @@ use serde_json::Value;
 
 use super::body;
 use super::guard::Caller;
-use super::server::Lent;
-use super::server::Server;
+use super::server::{Lent, Server};
 use crate::error::{Code, Error, Result, is_control_character, shorten};
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};

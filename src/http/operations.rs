@@ -14,9 +14,8 @@ use super::route::Route;
 use super::work::act_as;
 use crate::error::{Code, Error, Result, is_control_character};
 use crate::id::digest;
-use crate::ops::api;
 use crate::ops::operation::{Described, Facts, Frame, Operation, Run, Visitor};
-use crate::ops::{Context, Notes};
+use crate::ops::{Context, Notes, api};
 use crate::strict::{self, Input};
 
 pub(super) fn routes() -> Vec<Route> {

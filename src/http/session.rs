@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::guard::Caller;
-use super::guard::{self, cookie_name};
+use super::guard::{self, Caller, cookie_name};
 use super::route::Route;
 use crate::error::{Code, Error, Result};
 use crate::ops::tokens::Scope;

@@ -8,10 +8,9 @@ use super::call::Call;
 use super::route::Route;
 use crate::error::{Code, Error, Result, is_control_character};
 use crate::manifest::Entry;
-use crate::ops::Context;
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
-use crate::ops::transfer;
+use crate::ops::{Context, transfer};
 
 /// Maximum length of the caller's name, in characters.
 pub(super) const AGENT_MAX: usize = 100;

@@ -7,8 +7,9 @@ use super::{Surroundings, agents};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::id;
-use crate::run::{CHAT, check_title};
-use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker};
+use crate::run::{
+    CHAT, Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker, check_title,
+};
 use crate::store::records::ConversationFilter;
 use crate::store::{Store, Transaction};
 

@@ -4,8 +4,7 @@
 use serde::Serialize;
 
 use super::message::spell_out;
-use super::{DEFAULT, FALLBACK, SKILLS, Skill};
-use super::{Plan, Step, Unavailable};
+use super::{DEFAULT, FALLBACK, Plan, SKILLS, Skill, Step, Unavailable};
 use crate::agent::{Agent, AgentStatus};
 use crate::score::Words;
 

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use super::check::{FAULTS_MAX, Fault, FaultKind, faults};
 use super::{Plan, STEPS_MAX};
-use crate::document;
 use crate::plan::PLAN_MAX;
-use crate::strict;
+use crate::{document, strict};
 
 const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
 

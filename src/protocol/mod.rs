@@ -10,9 +10,8 @@ use std::borrow::Cow;
 use crate::error::{Code, Error, Result};
 use crate::id::digest;
 use crate::score::normalize;
-use crate::skill::Skill;
 use crate::skill::fields::{Field, Fields, Value};
-use crate::skill::front_matter;
+use crate::skill::{Skill, front_matter};
 use crate::strict;
 use crate::task::Task;
 

@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::StepState;
 use super::event::{AgentEnd, AttemptStart, TaskEvent};
-use super::{Outcome, Usage};
+use super::{Outcome, StepState, Usage};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -3,8 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Counts, RunProjection, StepState, TaskRun};
-use super::{Event, Message, Outcome, Run, RunKind, RunStatus, STEP, Step};
+use super::{
+    Counts, Event, Message, Outcome, Run, RunKind, RunProjection, RunStatus, STEP, Step, StepState,
+    TaskRun,
+};
 use crate::clock::between_ms;
 use crate::id::TaskId;
 

@@ -20,8 +20,7 @@ use crate::clock::next_millisecond;
 use crate::id::TaskId;
 
 pub(crate) use filter::{Archived, Filter};
-pub(crate) use words::DisplayStatus;
-pub(crate) use words::{Priority, Size, Status, TaskType};
+pub(crate) use words::{DisplayStatus, Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 // Exported lines have the fields in this order.

@@ -1,12 +1,11 @@
 //! One attempt of an agent, with scripts that play it: what it gets, what is kept, when it is ended,
 //! and that nothing of it is left.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use crate::run::event::AgentEnd;
 use crate::run::log::{self, Stream};

@@ -7,8 +7,7 @@ use serde_json::json;
 use super::open;
 use super::world::TestWorkspace;
 use crate::coordinator::{self, Listener, Options, RunEnvironment};
-use crate::run::Event;
-use crate::run::RunProjection;
+use crate::run::{Event, RunProjection};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 

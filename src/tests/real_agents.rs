@@ -1,12 +1,11 @@
 //! The real agent programs, each in a clean environment with a home of its own and a model that plays
 //! a script. They are there when `CLEO_AGENT_PROGRAMS` names their folder, as `scripts/test` does.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use crate::run::event::AgentEnd;
 use crate::run::{Outcome, Spent};

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use crate::catalogue::{Catalogue, Places, list_known_protocols};
 use crate::protocol::message::KINDS;
-use crate::skill::Skill;
-use crate::skill::front_matter;
+use crate::skill::{Skill, front_matter};
 use crate::template::{COMMANDS, PROSE};
 use regex::Regex;
 use serde_json::Value;

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use crate::clock::Clock;
 use crate::id::TaskId;
-use crate::ops::Context;
-use crate::ops::tasks;
 use crate::ops::transfer::{self, Request};
+use crate::ops::{Context, tasks};
 use crate::store::Filter;
 use crate::task::{Note, Priority, Status, Task};
 use proptest::prelude::*;

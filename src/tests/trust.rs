@@ -6,10 +6,9 @@ use std::sync::Barrier;
 
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
-use crate::ops::agents;
 use crate::ops::trust::{Registrant, Standing};
 use crate::ops::workers::Workers;
-use crate::ops::{Notes, Rights};
+use crate::ops::{Notes, Rights, agents};
 use crate::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
 

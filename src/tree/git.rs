@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{Code, Error, Result};
-use crate::runner::git;
-use crate::runner::process;
+use crate::runner::{git, process};
 
 const LIMIT: Duration = Duration::from_secs(30);
 const OUTPUT_MAX: usize = 64 << 20;

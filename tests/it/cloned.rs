@@ -3,11 +3,10 @@
 //! user clones it and calls every command that could run something. Each attempt would leave a file
 //! `pwned-…` with its environment.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 

@@ -2,9 +2,8 @@
 //! has changed since compared with what the row declares. A fix never surprises anybody.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::sync::Mutex;
-use std::thread;
+use std::{fs, thread};
 
 use rusqlite::Connection;
 use serde_json::Value;

@@ -2,9 +2,8 @@
 //! hides nothing, and a bad entry changes nothing.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::process::Command;
-use std::thread;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 

@@ -2,12 +2,11 @@
 //! moves when a command runs. Start at [`TestWorkspace`].
 
 use std::ffi::OsStr;
-use std::fmt;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::{fmt, fs};
 
 use rusqlite::config::DbConfig;
 use rusqlite::functions::{Context, FunctionFlags};

@@ -1,6 +1,7 @@
 //! `cleo ready` and `next` (also below `orchestrator`), `cleo orchestrator waves` and `analyze`
 
-use super::{deps::render_tasks, render_conflicts};
+use super::deps::render_tasks;
+use super::render_conflicts;
 use crate::cli::screen::{Screen, Tone, count};
 use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};

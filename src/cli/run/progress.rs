@@ -12,8 +12,7 @@ use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
 use crate::run::report::{money, time, tokens};
-use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, TaskEvent};
-use crate::run::{RunProjection, TaskRun};
+use crate::run::{Event, Line, Outcome, RUN_FINISHED, RunEvent, RunProjection, TaskEvent, TaskRun};
 
 /// Minimum time between two drawings.
 const PACE: Duration = Duration::from_millis(200);

@@ -6,8 +6,7 @@ use super::{Refine, StepReport};
 use crate::coordinator::request::PlanRequest;
 use crate::plan::message::join_results;
 use crate::plan::{Plan, read};
-use crate::run::StepState;
-use crate::run::{AnsweredBy, Detail, Event, Message};
+use crate::run::{AnsweredBy, Detail, Event, Message, StepState};
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]

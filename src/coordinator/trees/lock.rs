@@ -2,11 +2,10 @@
 //! worktrees, merges and copies reports. The turn is a file lock, so it ends with its process.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use super::Trees;
 use crate::error::{Code, Error, Result};

@@ -6,9 +6,8 @@ use serde_json::json;
 use super::{World, respond};
 use crate::agent::draft::Draft;
 use crate::http::server::Options;
-use crate::ops::agents;
 use crate::ops::trust::Registrant;
-use crate::ops::{Notes, Rights, Surroundings};
+use crate::ops::{Notes, Rights, Surroundings, agents};
 
 /// D-1, D-3, and a query without workers.
 #[test]

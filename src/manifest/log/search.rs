@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use memchr::{memchr_iter, memmem::Finder};
+use memchr::memchr_iter;
+use memchr::memmem::Finder;
 
 use super::{Line, each_line, scan, scan_lines};
 use crate::error::Result;

@@ -9,11 +9,9 @@ use super::register::make_from_file;
 use super::{Known, terms};
 use crate::agent::Agent;
 use crate::agent::draft::{self, Draft};
-use crate::document;
 use crate::error::{Code, Error, Result};
-use crate::file;
 use crate::workspace::Workspace;
-use crate::yaml;
+use crate::{document, file, yaml};
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;

@@ -10,15 +10,14 @@ use crate::chat::record::{
 };
 use crate::chat::value::format_value;
 use crate::chat::vocabulary::component_type;
-use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
 use crate::store::Transaction;
 use crate::store::records::Components;
-use crate::strict;
 use crate::task::rules::check_text;
+use crate::{document, strict};
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;

@@ -24,9 +24,8 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::route::{Match, Query};
-use crate::run::RunProjection;
 use crate::run::view::RunView;
-use crate::run::{Event, Message, Run, RunStatus, Usage};
+use crate::run::{Event, Message, Run, RunProjection, RunStatus, Usage};
 use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Code, Result};
-use crate::ops::Surroundings;
-use crate::ops::runs;
+use crate::ops::{Surroundings, runs};
 use crate::run::view::RunView;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
 use crate::store::Store;

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
 use crate::plan::{Decomposed, Outcome, Planner, Policy, Source, Wish, message};
-use crate::runner::child;
-use crate::runner::process;
+use crate::runner::{child, process};
 use crate::worker::{ANSWER_MAX, read_printed};
 
 /// How long such a command may take.

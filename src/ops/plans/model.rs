@@ -6,8 +6,7 @@ use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
 use crate::llm::{Message, Model, Request};
 use crate::plan::check::Fault;
-use crate::plan::{ByRule, Planner, Wish};
-use crate::plan::{Decomposed, Plan, Source, message};
+use crate::plan::{ByRule, Decomposed, Plan, Planner, Source, Wish, message};
 
 /// The model that is asked where the settings name none.
 const MODEL: &str = "gpt-4o-mini";

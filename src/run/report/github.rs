@@ -8,8 +8,7 @@ use super::{
 };
 use crate::markdown::escape_text;
 use crate::run::view::RunView;
-use crate::run::{Counts, StepState, TaskRun};
-use crate::run::{Run, RunStatus};
+use crate::run::{Counts, Run, RunStatus, StepState, TaskRun};
 
 /// Most annotations of a kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;

@@ -14,8 +14,7 @@ use crate::id::TaskId;
 use crate::plan::{self, Plan};
 use crate::run::attempt::Attempt;
 use crate::run::view::RunView;
-use crate::run::{RunKind, Usage};
-use crate::run::{StepState, TaskRun};
+use crate::run::{RunKind, StepState, TaskRun, Usage};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 

@@ -6,8 +6,7 @@ pub(crate) mod junit;
 #[cfg(test)]
 mod tests;
 
-use super::Outcome;
-use super::TaskRun;
+use super::{Outcome, TaskRun};
 use crate::error::{Code, is_control_character};
 use crate::markdown::escape_html;
 use crate::run::{Run, Usage};

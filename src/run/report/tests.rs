@@ -3,8 +3,7 @@ use serde_json::json;
 use super::*;
 use crate::id::TaskId;
 use crate::run::view::RunView;
-use crate::run::{Event, Run, RunKind};
-use crate::run::{RunProjection, StepState};
+use crate::run::{Event, Run, RunKind, RunProjection, StepState};
 
 const NASTY: &str =
     "<script>alert(1)</script> & \"x\" 'y' ]]> \u{1b}[31m\u{202e}, 50%: a\r\nb | `c`";

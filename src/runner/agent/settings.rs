@@ -6,8 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::choice::{Rules, parse_pairs, read, read_rules, refuse_runner};
+use super::claude::Claude;
+use super::codex::Codex;
+use super::copilot::Copilot;
+use super::gemini::Gemini;
+use super::opencode::OpenCode;
 use super::{CommandLine, Job, Limits, Runner};
-use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
     GATES_ENVIRONMENT, RUN_RUNNER_JOBS, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND,
     RUNNERS_DEFAULT, RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,

@@ -9,8 +9,7 @@ use super::columns::{
     to_unsigned, unchanged, word,
 };
 use crate::error::Result;
-use crate::run::is_id;
-use crate::run::{Conversation, Message};
+use crate::run::{Conversation, Message, is_id};
 use crate::score::normalize;
 use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
 

@@ -2,9 +2,8 @@
 
 use rusqlite::Connection;
 
-use super::SqliteStore;
 use super::faults::Faults;
-use super::log_of;
+use super::{SqliteStore, log_of};
 use crate::error::Result;
 
 const PROBLEMS_MAX: usize = 10;

@@ -2,8 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::TaskGraph;
-use super::Waiting;
+use super::{TaskGraph, Waiting};
 use crate::id::TaskId;
 use crate::task::Status;
 

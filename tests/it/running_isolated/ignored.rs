@@ -1,10 +1,9 @@
 //! Ignored files of a worktree, which no branch can hold, are copied and named before it goes.
 
-use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Stdio;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::Value;
 use walkdir::WalkDir;

@@ -1,9 +1,8 @@
 //! Locks that another git holds while a run merges.
 
-use std::fs;
 use std::process::Stdio;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::json;
 

@@ -1,10 +1,9 @@
 //! Work proven in a worktree equals what the workspace has afterwards.
 
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use serde_json::{Value, json};
 

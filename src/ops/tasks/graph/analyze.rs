@@ -11,9 +11,8 @@ use crate::ops::Context;
 use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
 use crate::store::Outlines;
-use crate::task::Status;
-use crate::task::TaskView;
 use crate::task::graph::{Conflict, Problem, TaskGraph};
+use crate::task::{Status, TaskView};
 
 /// How many bottlenecks and conflicts are listed by default.
 const LISTED: u32 = 10;

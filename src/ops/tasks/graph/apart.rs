@@ -11,10 +11,9 @@ use crate::ops::Context;
 use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
 use crate::store::Transaction;
-use crate::task::Status;
-use crate::task::TaskView;
 use crate::task::graph::{Conflict, Problem};
 use crate::task::overlap::{Occupied, patterns};
+use crate::task::{Status, TaskView};
 
 /// Maximum number of tasks in progress whose files are compared.
 const WORKING_MAX: u32 = 1_000;

@@ -9,8 +9,7 @@ mod ready;
 use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
-pub(crate) use apart::{Apart, describe_conflict, select_independent};
-pub(crate) use apart::{Waves, find_waves, waves};
+pub(crate) use apart::{Apart, Waves, describe_conflict, find_waves, select_independent, waves};
 pub(in crate::ops) use choose::{choose, find_expired};
 pub(crate) use drawn::{Part, drawing};
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
@@ -19,9 +18,8 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::no_task;
 use crate::store::{Filter, Outlines, Transaction};
-use crate::task::Status;
-use crate::task::TaskView;
 use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
+use crate::task::{Status, TaskView};
 
 /// Maximum number of tasks around one whose problems are looked for.
 const AROUND_MAX: usize = 1_000;

@@ -9,9 +9,8 @@ use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::runs::open;
 use crate::ops::work::tracks::lock;
-use crate::run::RunProjection;
 use crate::run::view::RunRow;
-use crate::run::{RunKind, RunStatus};
+use crate::run::{RunKind, RunProjection, RunStatus};
 use crate::store::records::{RunFilter, RunPage};
 use crate::store::{Store, Transaction};
 

@@ -19,9 +19,8 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::runs::{liveness, no_run};
-use crate::run::RunKind;
-use crate::run::RunProjection;
 use crate::run::view::{RunRow, RunView};
+use crate::run::{RunKind, RunProjection};
 use crate::store::Store;
 
 /// Most events of a run that are shown.

@@ -11,8 +11,7 @@ use crate::id::{TaskId, digest};
 use crate::ops::Context;
 use crate::ops::runs::{journal, open, require_run};
 use crate::ops::work::tracks::lock;
-use crate::run::Line;
-use crate::run::transcript;
+use crate::run::{Line, transcript};
 use crate::store::Store;
 
 /// Most bytes of a prompt.

@@ -10,8 +10,7 @@ use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
 use crate::run::view::RunView;
-use crate::run::{Run, RunKind, RunStatus};
-use crate::run::{StepState, TaskRun};
+use crate::run::{Run, RunKind, RunStatus, StepState, TaskRun};
 
 /// A run with the reason for its state.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
