@@ -255,8 +255,7 @@ pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
 }
 
 pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Error {
-    let message = format!("{} cannot be read: {cause}", path.display());
-    Error::new(Code::FileUnreadable, message)
+    error!(FileUnreadable, "{} cannot be read: {cause}", path.display())
         .fix(format!("ls -ld {}", nearest_existing(path)))
         .because(cause)
 }

@@ -6,6 +6,9 @@
 #![cfg_attr(not(any(test, fuzzing)), warn(unused_crate_dependencies))]
 #![cfg_attr(fuzzing, allow(dead_code, reason = "fuzzing needs the readers only"))]
 
+#[macro_use]
+mod error;
+
 mod agent;
 mod agent_files;
 mod catalogue;
@@ -21,7 +24,6 @@ mod dispatch;
 mod document;
 #[cfg(not(fuzzing))]
 mod embedded;
-mod error;
 mod estimate;
 mod file;
 mod gate;

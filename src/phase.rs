@@ -54,7 +54,6 @@ impl Phase {
 }
 
 closed! {
-    /// Status of a phase.
     PhaseStatus, "status of a phase":
     /// Not begun, or left again.
     Pending = "pending",

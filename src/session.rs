@@ -37,7 +37,6 @@ pub(crate) struct Session {
 }
 
 closed! {
-    /// Status of a session.
     SessionStatus, "status of a session":
     /// Somebody works in it.
     Open = "open",

@@ -87,10 +87,6 @@ impl Fault {
         self.path.insert_str(0, &format!("{name}{separator}"));
         self
     }
-
-    fn in_item(self, index: usize) -> Fault {
-        self.in_field(&format!("[{index}]"))
-    }
 }
 
 impl fmt::Display for Fault {
@@ -168,8 +164,11 @@ impl<'de> SeqAccess<'de> for Items {
         seed: T,
     ) -> Result<Option<T::Value>, Fault> {
         let item = self.0.next();
-        item.map(|(n, item)| seed.deserialize(item).map_err(|fault| fault.in_item(n)))
-            .transpose()
+        item.map(|(n, item)| {
+            seed.deserialize(item)
+                .map_err(|fault| fault.in_field(&format!("[{n}]")))
+        })
+        .transpose()
     }
 }
 

@@ -222,8 +222,11 @@ impl Workspace {
         if (is_in(".cleo") && (is_setting || name.starts_with("cleo.db")))
             || (is_in(OUTPUT_DIR) && name.starts_with("MANIFEST"))
         {
-            let message = format!("{} is a file of cleo itself", path.display());
-            return Err(Error::new(Code::InputInvalid, message));
+            return Err(error!(
+                InputInvalid,
+                "{} is a file of cleo itself",
+                path.display()
+            ));
         }
         Ok(())
     }
@@ -244,8 +247,7 @@ impl Workspace {
     /// nor a link may lead out. The file need not exist.
     pub(crate) fn confine(&self, relative: &str) -> Result<PathBuf> {
         let outside = || {
-            let message = format!("`{relative}` leads out of the workspace");
-            let error = Error::new(Code::PathOutside, message);
+            let error = error!(PathOutside, "`{relative}` leads out of the workspace");
             match self.link_to(relative) {
                 Some(link) => error.fix(format!("ls -ld {}", quote(&link.to_string_lossy()))),
                 None => error,

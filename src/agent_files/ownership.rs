@@ -51,9 +51,11 @@ fn is_untouched(text: &str) -> bool {
 /// preserved byte for byte. It is an error if the markers are not a pair.
 pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
+    let is_same =
+        |old: &str| normalize_line_ends(old).trim_end() == format_block(content).trim_end();
     let block = format_block(content).replace('\n', end_of_line);
     Ok(match find(there)? {
-        Some(range) if is_block_of(&there[range.clone()], content) => leave_unchanged(there),
+        Some(range) if is_same(&there[range.clone()]) => leave_unchanged(there),
         Some(range) => Outcome {
             holds_changes: !is_untouched_block(&there[range.clone()]),
             text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
@@ -119,10 +121,6 @@ fn is_begin(line: &str) -> bool {
 
 fn is_end(line: &str) -> bool {
     line.trim_end() == END
-}
-
-fn is_block_of(there: &str, content: &str) -> bool {
-    normalize_line_ends(there).trim_end() == format_block(content).trim_end()
 }
 
 fn is_untouched_block(there: &str) -> bool {

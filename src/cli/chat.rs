@@ -169,8 +169,6 @@ fn seed(face: &mut Face<'_>, arguments: SeedArguments) -> Result<ExitCode> {
             count(seeded.answers, "answer", "answers"),
             count(seeded.media, "file", "files"),
         ];
-        screen
-            .say(Tone::Good, "Loaded ")
-            .line(Tone::Plain, counts.join(", "));
+        screen.pair(Tone::Good, "Loaded ", counts.join(", "));
     })
 }

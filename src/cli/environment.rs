@@ -78,18 +78,14 @@ pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
     let mut settings = Settings::default();
     let mut fault = apply_options(globals, &mut settings).err();
     for key in KEYS {
-        match variable_of(key) {
+        let read = |text: String| read(key, key.variable, &text);
+        match setting(key.variable).and_then(|text| text.map(read).transpose()) {
             Ok(None) => {}
             Ok(Some(value)) => settings.add(key, value, Origin::Variable(key.variable)),
             Err(error) => fault = fault.or(Some(error)),
         }
     }
     (settings, fault)
-}
-
-fn variable_of(key: &Key) -> Result<Option<Value>> {
-    let text = setting(key.variable)?;
-    text.map(|text| read(key, key.variable, &text)).transpose()
 }
 
 fn read(key: &Key, variable: &str, text: &str) -> Result<Value> {
@@ -268,10 +264,8 @@ fn actor(settings: &Settings) -> Result<String> {
     let host = text("HOSTNAME").or_else(host);
     let (user, host) = (user.as_deref(), host.as_deref());
     let actor = [user.unwrap_or("unknown"), host.unwrap_or("localhost")].join("@");
-    let refuse = |message: String| {
-        let message = format!("{message}; set CLEO_AGENT to another name");
-        Error::new(Code::ConfigInvalid, message)
-    };
+    let refuse =
+        |message: String| error!(ConfigInvalid, "{message}; set CLEO_AGENT to another name");
     one_line("the name from user and host", actor).map_err(refuse)
 }
 

@@ -84,8 +84,7 @@ pub(super) fn explain(face: &mut Face<'_>, arguments: ExplainArguments) -> Resul
 }
 
 fn refuse_unknown_code(name: &str) -> Error {
-    let message = format!("there is no error code `{name}`");
-    let error = Error::new(Code::CodeNotFound, message);
+    let error = error!(CodeNotFound, "there is no error code `{name}`");
     // All names begin with E_, which must not count as similarity.
     let bare = |name: &'static str| name.trim_start_matches("E_");
     let wanted = name
@@ -135,8 +134,7 @@ pub(super) fn find(
 }
 
 fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
-    let message = format!("there is no command `{word}`");
-    let error = Error::new(Code::Usage, message);
+    let error = error!(Usage, "there is no command `{word}`");
     let names = above.get_subcommands().map(clap::Command::get_name);
     match nearest(word, names.chain(topics.iter().copied())) {
         Some(name) => error

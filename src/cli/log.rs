@@ -158,7 +158,7 @@ pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
         " operation {} ({}): {}",
         operation.number, operation.command, undone.operation.summary
     );
-    screen.say(tone, verb).line(Tone::Plain, what);
+    screen.pair(tone, verb, what);
     for change in &undone.changes {
         screen.line(Tone::Dim, format!("  {}", describe(change)));
     }

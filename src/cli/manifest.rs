@@ -144,9 +144,7 @@ pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
 fn show_compaction(screen: &mut Screen, done: &Compaction) {
     let would = if done.dry_run { "would move" } else { "moved" };
     for fault in &done.rejected {
-        screen
-            .say(Tone::Dim, format!("  {would} "))
-            .line(Tone::Plain, fault);
+        screen.pair(Tone::Dim, format!("  {would} "), fault);
     }
     let kept = count(done.kept, "line stays", "lines stay");
     let moved = match done.total {
@@ -159,20 +157,17 @@ fn show_compaction(screen: &mut Screen, done: &Compaction) {
 fn show_faults(screen: &mut Screen, found: &Validated) {
     let entries = count(found.entries, "entry", "entries");
     if found.valid {
-        screen.say(Tone::Good, "valid ").line(Tone::Plain, entries);
+        screen.pair(Tone::Good, "valid ", entries);
         return;
     }
     let faults = count(found.faults.len(), "fault", "faults");
-    screen
-        .say(Tone::Bad, "faulty ")
-        .line(Tone::Plain, format!("{entries}, {faults}"));
+    screen.pair(Tone::Bad, "faulty ", format!("{entries}, {faults}"));
     for fault in &found.faults {
-        screen
-            .say(
-                Tone::Dim,
-                format!("  line {} {}: ", fault.line, fault.code.name()),
-            )
-            .line(Tone::Plain, &fault.message);
+        screen.pair(
+            Tone::Dim,
+            format!("  line {} {}: ", fault.line, fault.code.name()),
+            &fault.message,
+        );
     }
 }
 

@@ -152,9 +152,7 @@ fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
         }
         screen.verdict("fail", 5, &what);
         for fault in &checked.faults {
-            screen
-                .say(Tone::Dim, format!("  {}: ", fault.place))
-                .line(Tone::Plain, &fault.message);
+            screen.pair(Tone::Dim, format!("  {}: ", fault.place), &fault.message);
         }
     })
 }
@@ -185,9 +183,7 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     face.answer(&checked, notes, |screen, checked| {
         plan_text(screen, &checked.plan, &checked.assignments);
         for (number, wave) in checked.waves.iter().enumerate() {
-            screen
-                .say(Tone::Dim, format!("wave {number}: "))
-                .line(Tone::Plain, wave.join(", "));
+            screen.pair(Tone::Dim, format!("wave {number}: "), wave.join(", "));
         }
     })
 }
@@ -243,7 +239,7 @@ fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
             render_reasons(screen, planned);
         }
         if let Some(file) = &planned.file {
-            screen.say(Tone::Good, "written ").line(Tone::Plain, file);
+            screen.pair(Tone::Good, "written ", file);
         }
     })
 }

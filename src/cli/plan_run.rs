@@ -151,12 +151,11 @@ fn show_step(screen: &mut Screen, event: &Event) {
             .say(Tone::Accent, format!("▶ {step}"))
             .line(Tone::Dim, format!("  {}", word("agent"))),
         "stepCompleted" => screen.line(Tone::Good, format!("✔ {step}")),
-        "error" if event.detail.contains_key("stepId") => {
-            screen.say(Tone::Bad, format!("✘ {step}")).line(
-                Tone::Plain,
-                format!("  {}", first_line(word("message"), 200)),
-            )
-        }
+        "error" if event.detail.contains_key("stepId") => screen.pair(
+            Tone::Bad,
+            format!("✘ {step}"),
+            format!("  {}", first_line(word("message"), 200)),
+        ),
         _ => screen,
     };
 }

@@ -57,9 +57,7 @@ fn show_found(screen: &mut Screen, shown: &Shown) {
     }
     for task in &shown.tasks {
         let title = task.title.as_deref().unwrap_or("no such task");
-        screen
-            .say(Tone::Strong, format!("  {}", task.id))
-            .line(Tone::Plain, format!("  {title}"));
+        screen.pair(Tone::Strong, format!("  {}", task.id), format!("  {title}"));
     }
 }
 

@@ -136,6 +136,16 @@ impl Screen {
         self
     }
 
+    /// Adds a line that begins with a text in a tone.
+    pub(super) fn pair(
+        &mut self,
+        tone: Tone,
+        first: impl Display,
+        rest: impl Display,
+    ) -> &mut Screen {
+        self.say(tone, first).line(Tone::Plain, rest)
+    }
+
     pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
         let mut room = self.width.saturating_sub(1);
         for (tone, text) in pieces {
@@ -170,8 +180,7 @@ impl Screen {
 
     /// Adds a line with the word of a verdict, filled up to `width`.
     pub(super) fn verdict(&mut self, word: &str, width: usize, what: impl Display) -> &mut Screen {
-        self.say(status(word).0, format!("{word:width$}"))
-            .line(Tone::Plain, what)
+        self.pair(status(word).0, format!("{word:width$}"), what)
     }
 
     /// Adds the verb of a change, or that nothing changed.
@@ -187,8 +196,7 @@ impl Screen {
     pub(super) fn field(&mut self, name: &str, value: impl Display) -> &mut Screen {
         let value = value.to_string();
         if !value.is_empty() {
-            self.say(Tone::Dim, format!("{name:>14}  "))
-                .line(Tone::Plain, value);
+            self.pair(Tone::Dim, format!("{name:>14}  "), value);
         }
         self
     }

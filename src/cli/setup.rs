@@ -38,15 +38,11 @@ pub(super) fn render_init(screen: &mut Screen, done: &Initialized) {
             word.to_string()
         };
         for path in paths {
-            screen
-                .say(Tone::Good, format!("  {word}  "))
-                .line(Tone::Plain, path);
+            screen.pair(Tone::Good, format!("  {word}  "), path);
         }
     }
     for path in &done.unchanged {
-        screen
-            .say(Tone::Dim, "  unchanged  ")
-            .line(Tone::Plain, path);
+        screen.pair(Tone::Dim, "  unchanged  ", path);
     }
     if !done.dry_run && !done.created.is_empty() {
         screen

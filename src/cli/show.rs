@@ -136,9 +136,7 @@ pub(super) fn render_archival([done, would]: [&str; 2]) -> impl FnOnce(&mut Scre
             more => format!(" and {more} more"),
         };
         let what = count(moved.total, "task", "tasks");
-        screen
-            .say(tone, verb)
-            .line(Tone::Plain, format!(" {what}: {}{more}", id::list(named)));
+        screen.pair(tone, verb, format!(" {what}: {}{more}", id::list(named)));
     }
 }
 
@@ -147,8 +145,6 @@ pub(super) fn render_delete(screen: &mut Screen, deleted: &Deleted) {
         true => (Tone::Plain, "Would delete"),
         false => (Tone::Good, "Deleted"),
     };
-    screen
-        .say(tone, verb)
-        .line(Tone::Plain, format!(" {}", id::list(&deleted.deleted)));
+    screen.pair(tone, verb, format!(" {}", id::list(&deleted.deleted)));
     screen.field("released", id::list(&deleted.released));
 }

@@ -81,9 +81,7 @@ fn show_list(screen: &mut Screen, listed: &Listed) {
     screen.rows(&["SKILL", "TIER", "SOURCE", "TAGS"], rows);
     for other in &listed.shadowed {
         let text = format!("{} by {}", other.path, other.shadowed_by);
-        screen
-            .say(Tone::Warn, "overridden ")
-            .line(Tone::Plain, text);
+        screen.pair(Tone::Warn, "overridden ", text);
     }
 }
 
@@ -213,7 +211,7 @@ fn show_export(screen: &mut Screen, exported: &Exported) {
         false => (Tone::Good, "wrote "),
     };
     for file in &exported.files {
-        screen.say(tone, verb).line(Tone::Plain, file);
+        screen.pair(tone, verb, file);
     }
     let there = exported.unchanged.len();
     if there > 0 {

@@ -151,9 +151,7 @@ fn render_samples(screen: &mut Screen, name: &str, part: &Value) {
             .filter(|it| !it.is_null());
         let texts = texts.chain(item.as_str().map(|_| item)).map(describe_value);
         let text = texts.collect::<Vec<_>>().join("  ");
-        screen
-            .say(Tone::Dim, format!("  {}  ", split_name(name)))
-            .line(Tone::Plain, text);
+        screen.pair(Tone::Dim, format!("  {}  ", split_name(name)), text);
     }
     let hidden = count_items(part) - shown.len();
     if hidden > 0 {

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone, dim, plain};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Result, quote};
 use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::spawn::Why;
@@ -35,10 +35,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
     match (arguments.task, arguments.run) {
         (Some(task), _) => face.call(&api::WHY, One { task }, render),
         (None, Some(run)) => face.inside("why", |context| why_run(context, &run), render_run),
-        (None, None) => {
-            let message = "name a task or a run";
-            Err(Error::new(Code::Usage, message))
-        }
+        (None, None) => Err(error!(Usage, "name a task or a run")),
     }
 }
 

@@ -183,7 +183,6 @@ fn check_query(query: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// The run of a query.
 struct QueryRun<'a, 'r> {
     query: &'a Query,
     options: &'a Options,

@@ -167,8 +167,8 @@ impl Engine<'_> {
     }
 
     fn make_job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
-        let raw = self.attempt_path(step);
-        let prompt_file = raw.with_extension("prompt.md");
+        let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
+        let raw = self.recorder.journal.folder().join(name);
         let root = self.prepare_folder(step)?;
         // An agent may have put a link in its place since.
         journal::run_folder(&self.context.workspace, &self.recorder.run.id)?;
@@ -187,7 +187,6 @@ impl Engine<'_> {
         let passed = self.options.passed.iter().chain(&runners.passed);
         let job = Job {
             prompt: text,
-            prompt_file,
             environment: self.environment(step, manifest_id, &output_file),
             output_file,
             folder: root,

@@ -1,7 +1,6 @@
 //! The loop of a run: events go to the scheduler, its decisions are committed and then carried out, until
 //! nothing is left to do.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,8 +45,6 @@ pub(super) struct Engine<'a> {
     /// Events for the next turn of the scheduler.
     pub(super) inbox: Vec<Event>,
     pub(super) begun: Instant,
-    /// When requests of other processes were last looked for.
-    pub(super) looked: Instant,
 }
 
 pub(crate) fn run(
@@ -197,6 +194,7 @@ impl<'a> Engine<'a> {
                 journal,
                 pending: Vec::new(),
                 listener,
+                looked: now,
             },
             context,
             threads,
@@ -207,7 +205,6 @@ impl<'a> Engine<'a> {
             preparation: None,
             inbox: Vec::new(),
             begun: now,
-            looked: now,
         })
     }
 
@@ -306,11 +303,6 @@ impl<'a> Engine<'a> {
             self.perform_or_queue(action)?;
         }
         Ok(Vec::new())
-    }
-
-    pub(super) fn attempt_path(&self, step: usize) -> PathBuf {
-        let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
-        self.recorder.journal.folder().join(name)
     }
 
     fn finish(mut self, caught: Option<Code>) -> Result<Report> {

@@ -10,7 +10,7 @@ use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::proof::{self, Verdict, check, complete_with_parts, examine_all};
-use crate::ops::{Context, require};
+use crate::ops::require;
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
 
@@ -47,7 +47,9 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let declared = read_declared(&mut self.context, self.slots[step].task)?;
+        let task = self.slots[step].task;
+        let task = self.context.read(|transaction| require(transaction, task))?;
+        let declared = Declared::from_task(&task);
         let tree =
             trees.create_worktree(self.slots[step].task, self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
@@ -355,10 +357,6 @@ fn is_of_cleo(error: &Error) -> bool {
         error.code,
         Code::Interrupted | Code::Terminated | Code::Internal | Code::ProgramMissing
     )
-}
-
-fn read_declared(context: &mut Context, task: TaskId) -> Result<Declared> {
-    context.read(|transaction| Ok(Declared::from_task(&require(transaction, task)?)))
 }
 
 fn refuse_ignored(name: &str) -> Error {

@@ -69,7 +69,6 @@ pub(crate) struct PlanReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepReport {
-    /// The step.
     pub(crate) step: String,
     /// The agent that does it.
     pub(crate) agent: String,

@@ -2,6 +2,8 @@
 //! shown to the caller. Events come before the actions that they describe; a task is completed in the transaction that
 //! records it.
 
+use std::time::Instant;
+
 use super::Listener;
 use super::slot::Slot;
 use crate::error::Result;
@@ -19,6 +21,8 @@ pub(super) struct Recorder<'a> {
     /// Events that are not committed yet.
     pub(super) pending: Vec<RunEvent>,
     pub(super) listener: &'a mut dyn Listener,
+    /// When the store was last asked for requests of other processes.
+    pub(super) looked: Instant,
 }
 
 impl Recorder<'_> {

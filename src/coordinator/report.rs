@@ -18,7 +18,6 @@ const NAMED_MAX: usize = 5;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    /// The run.
     pub(crate) run: Run,
     /// Its tasks, in its order.
     pub(crate) tasks: Vec<TaskRun>,

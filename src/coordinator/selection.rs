@@ -319,7 +319,6 @@ pub(crate) struct Rehearsal {
     pub(crate) wave: Option<usize>,
     /// The skill; none for an epic, which needs no agent.
     pub(crate) skill: Option<String>,
-    /// The runner.
     pub(crate) runner: Option<String>,
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,

@@ -86,11 +86,11 @@ impl Threads {
         let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
-            let path = &job.prompt_file;
-            let kept = create_anew(path)
+            let path = job.prompt_file();
+            create_anew(&path)
                 .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
-                .map_err(|cause| unwritable(path, cause));
-            kept.and_then(|()| agent::drive(&*runner, &job, &mut tell))
+                .map_err(|cause| unwritable(&path, cause))?;
+            agent::drive(&*runner, &job, &mut tell)
         })
     }
 

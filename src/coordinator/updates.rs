@@ -194,8 +194,8 @@ impl Engine<'_> {
         if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
             self.inbox.push(Event::Stop(Stop::TimeLimit));
         }
-        if self.looked.elapsed() >= LOOK {
-            self.looked = Instant::now();
+        if self.recorder.looked.elapsed() >= LOOK {
+            self.recorder.looked = Instant::now();
             self.scheduler.mark_changed();
             self.poll_store()?;
         }

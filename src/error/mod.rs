@@ -26,6 +26,13 @@ pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
+/// Makes an error of a code with a formatted message.
+macro_rules! error {
+    ($code:ident, $($message:tt)+) => {
+        $crate::error::Error::new($crate::error::Code::$code, format!($($message)+))
+    };
+}
+
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

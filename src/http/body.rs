@@ -33,8 +33,7 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
 }
 
 fn refuse_body(what: &dyn fmt::Display) -> Error {
-    let message = format!("invalid body: {what}");
-    Error::new(Code::InputInvalid, message)
+    error!(InputInvalid, "invalid body: {what}")
 }
 
 /// Removes null fields, which count as missing.

@@ -192,6 +192,8 @@ pub(super) fn limit_within(limit: Option<u32>, usual: u32, max: u32) -> Result<u
     if (1..=max).contains(&limit) {
         return Ok(limit);
     }
-    let message = format!("limit is {limit}; it can be 1 to {max}");
-    Err(Error::new(Code::InputInvalid, message))
+    Err(error!(
+        InputInvalid,
+        "limit is {limit}; it can be 1 to {max}"
+    ))
 }

@@ -40,8 +40,7 @@ pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
     let Some(name) = ONCE.iter().find(is_twice) else {
         return Ok(());
     };
-    let message = format!("duplicate header `{name}`");
-    Err(Error::new(Code::InputInvalid, message))
+    Err(error!(InputInvalid, "duplicate header `{name}`"))
 }
 
 /// Counts the bytes of the head of a request: its first line and its headers.
@@ -93,8 +92,7 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
     if hosts.all(|other| other == host) {
         return Ok(host);
     }
-    let message = "the request has several host names";
-    Err(Error::new(Code::Forbidden, message))
+    Err(error!(Forbidden, "the request has several host names"))
 }
 
 fn is_own(server: &Server, host: &str) -> bool {

@@ -136,8 +136,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     let mut texts = call.parts.clone();
     // A path has one spelling; only a command line may have spaces around an id.
     if let Some((name, _)) = texts.iter().find(|(_, text)| text.trim() != text) {
-        let message = format!("{name} has spaces around it");
-        return Err(Error::new(Code::InputInvalid, message));
+        return Err(error!(InputInvalid, "{name} has spaces around it"));
     }
     if !has_body(&call.method) {
         texts.extend(call.pairs()?);
@@ -175,8 +174,7 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
                 .filter(|c| !is_control_character(*c))
                 .take(NAME_MAX)
                 .collect();
-            let message = format!("duplicate parameter `{shown}`");
-            return Err(Error::new(Code::InputInvalid, message));
+            return Err(error!(InputInvalid, "duplicate parameter `{shown}`"));
         }
     }
     Ok(Input { texts, body })
@@ -216,10 +214,7 @@ fn take_agent(input: &mut Input) -> Result<Option<String>> {
             Ok(place.map(|place| input.texts.remove(place).1))
         }
         Some(Value::String(agent)) => Ok(Some(agent)),
-        Some(_) => {
-            let message = "agent: a text is expected";
-            Err(Error::new(Code::InputInvalid, message))
-        }
+        Some(_) => Err(error!(InputInvalid, "agent: a text is expected")),
     }
 }
 

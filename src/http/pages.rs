@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::answer::Answer;
 use crate::embedded;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::markdown::escape_html;
 
 const FOLDER: &str = "web/dist";
@@ -45,7 +45,6 @@ const RESERVED: AsciiSet = NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
-/// Placeholder for the page.
 const PLACE: &str = "<!--page-->";
 /// Placeholder for the title.
 const TITLE: &str = "<title>cleo</title>";
@@ -112,7 +111,8 @@ impl Pages {
 pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<Answer> {
     let path = request.uri().path();
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
-        return Err(not_found(path));
+        let shown: String = path.chars().take(200).collect();
+        return Err(error!(PathNotFound, "{shown} does not exist here"));
     }
     let file = embedded::find(&format!("{FOLDER}{path}"));
     if let Some(gzip) = file.filter(|_| path != "/index.html") {
@@ -145,11 +145,6 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
             page.under(StatusCode::NOT_FOUND)
         }
     })
-}
-
-fn not_found(path: &str) -> Error {
-    let shown: String = path.chars().take(200).collect();
-    Error::new(Code::PathNotFound, format!("{shown} does not exist here"))
 }
 
 fn is_at(page: &str, path: &str) -> bool {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 
 /// Size of a burst, in seconds of the rate.
 const BURST: f64 = 10.0;
@@ -62,8 +62,7 @@ impl Rates {
         if is_allowed {
             return Ok(());
         }
-        let message = format!("more than {rate} calls per second");
-        Err(Error::new(Code::RateLimited, message))
+        Err(error!(RateLimited, "more than {rate} calls per second"))
     }
 }
 

@@ -55,8 +55,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
     let pages = Arc::clone(server);
     let router = router
         .method_not_allowed_fallback(|request: Request| {
-            let message = "this path does not support this method";
-            let error = Error::new(Code::MethodRefused, message);
+            let error = error!(MethodRefused, "this path does not support this method");
             std::future::ready(refuse(&error, &request).response())
         })
         .fallback(move |request: Request| {

@@ -123,11 +123,8 @@ fn check_text(text: &str, allowed: &[char], message: &str) -> Option<String> {
     if text.chars().all(char::is_whitespace) {
         return Some("which is empty".to_string());
     }
-    has_control(text, allowed).then(|| message.to_string())
-}
-
-fn has_control(text: &str, allowed: &[char]) -> bool {
-    can_hold_control(text) && text.contains(|c: char| c.is_control() && !allowed.contains(&c))
+    let is_control = |c: char| c.is_control() && !allowed.contains(&c);
+    (can_hold_control(text) && text.contains(is_control)).then(|| message.to_string())
 }
 
 /// Quotes a text for a message: cut, and without what could steer a terminal.

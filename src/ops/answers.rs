@@ -7,7 +7,7 @@ use super::trust::{Item, Trust};
 use super::workers::Workers;
 use crate::agent::Agent;
 use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::llm::client::{Client, redact_key};
 use crate::llm::{self, Model};
 use crate::run::{AnsweredBy, Detail, Message, Speaker, Usage};
@@ -110,10 +110,6 @@ impl Answering {
         self.model.is_some()
     }
 
-    pub(crate) fn can_answer(&self, agent: &Agent) -> bool {
-        agent.is_worker() || self.has_model()
-    }
-
     pub(crate) fn ask(
         &self,
         question: &Question<'_>,
@@ -199,8 +195,7 @@ fn from_worker(question: &Question<'_>, workers: &Workers) -> Result<Answer> {
     let (agent, intent) = (question.agent, question.intent());
     let reply = workers.call(agent, intent, question.message, context)?;
     if let Some(fault) = reply.error {
-        let message = format!("{}: {}", fault.kind, fault.message);
-        return Err(Error::new(Code::AgentFailed, message));
+        return Err(error!(AgentFailed, "{}: {}", fault.kind, fault.message));
     }
     let Some(output) = reply.output else {
         return Ok(Answer::new(String::new(), AnsweredBy::Worker));

@@ -204,8 +204,7 @@ pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept
             return Err(Error::new(Code::InputInvalid, message).in_field("agent_id"));
         }
         if change.title.is_none() && change.status.is_none() {
-            let message = "nothing was said that is to change";
-            return Err(Error::new(Code::InputInvalid, message));
+            return Err(error!(InputInvalid, "nothing was said that is to change"));
         }
         let before = conversation.clone();
         conversation.title = title.unwrap_or(conversation.title);

@@ -19,7 +19,6 @@ use crate::task;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
-    /// The tasks that it is linked to.
     pub(crate) tasks: Vec<LinkedTask>,
 }
 

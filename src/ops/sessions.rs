@@ -66,8 +66,7 @@ fn choose_session(
         return find(transaction, id);
     }
     find_led_by(transaction, &around.actor)?.ok_or_else(|| {
-        let message = format!("{} leads no open session", around.actor);
-        Error::new(Code::SessionRequired, message)
+        error!(SessionRequired, "{} leads no open session", around.actor)
             .fix("cleo session start")
             .or("see what there is", "cleo session list")
     })

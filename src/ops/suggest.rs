@@ -11,9 +11,7 @@ const LIMIT: u32 = 50;
 /// The kind of word to suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A task.
     Task,
-    /// A label.
     Label,
 }
 

@@ -48,7 +48,6 @@ pub(crate) struct Surroundings {
 closed! {
     /// Rights of a token; each scope includes the ones before it.
     Scope, "scope":
-    /// Read.
     Read = "read",
     /// Change what belongs to the caller or the workspace.
     Write = "write",

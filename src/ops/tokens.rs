@@ -211,12 +211,8 @@ fn is_same(one: &str, other: &str) -> bool {
 /// Makes a secret of 64 hexadecimal digits.
 pub(super) fn make_secret() -> Result<String> {
     let mut bytes = [0; SECRET];
-    getrandom::fill(&mut bytes).map_err(|cause| {
-        Error::new(
-            Code::Internal,
-            format!("the system has no randomness: {cause}"),
-        )
-    })?;
+    getrandom::fill(&mut bytes)
+        .map_err(|cause| error!(Internal, "the system has no randomness: {cause}"))?;
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }
 

@@ -14,7 +14,7 @@ use super::tasks::{Caller, check_graph, check_holder, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::log::{CHANGED, CLAIMS, DELETED, LINKED, REQUIRED_GATES, UNDOABLE, UNLINKED};
+use crate::store::log::{self, CHANGED, DELETED, LINKED, REQUIRED_GATES, UNLINKED};
 use crate::store::{Change, Operation, Removed, Transaction};
 use crate::task::fields::deserialize_given;
 use crate::task::{Status, Task};
@@ -74,20 +74,25 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         let message = "an agent of a run undoes nothing: the run may have judged it";
         return Err(Error::new(Code::StatusRefused, message).fix("cleo log"));
     }
+    let name = &caller.name;
     context.write_if(|transaction| {
         let operation = match request.operation {
             Some(number) => require_operation(transaction, number)?,
-            None => transaction.latest_undoable(&caller.name)?.ok_or_else(|| {
-                let name = &caller.name;
-                let message = format!(
-                    "{name} has done nothing that can be undone; name what others did by its number"
-                );
+            None => transaction.latest_undoable(name)?.ok_or_else(|| {
+                let what = "done nothing that can be undone; name what others did by its number";
+                let message = format!("{name} has {what}");
                 Error::new(Code::NothingToUndo, message).fix("cleo log")
             })?,
         };
         let number = operation.number;
         let own = transaction.note_undone(number)?;
         revert(transaction, caller, &operation).map_err(|refused| Error {
+            // What is wrong with the former state is so because of a later change, unless the database is damaged.
+            code: match refused.code.exit_code() {
+                1 | 3 => refused.code,
+                _ if refused.code == Code::NothingToUndo => refused.code,
+                _ => Code::UndoConflict,
+            },
             message: format!("operation {number} cannot be undone: {}", refused.message),
             fix: refused
                 .fix
@@ -122,10 +127,6 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             });
         }
     }
-    let in_conflict = |error| Error {
-        code: Code::UndoConflict,
-        ..error
-    };
     let mut done_again = Vec::new();
     for change in changes.iter().rev() {
         let (id, detail): (TaskId, _) = (read(&json!(change.task))?, &change.detail);
@@ -144,12 +145,11 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             }
             CHANGED => {
                 let after = require(transaction, id)?;
-                let mut before = read_before(&after, detail)?;
+                let mut before = log::before(&after, detail).map_err(damage)?;
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {
-                    check_holder(transaction, &after, caller, false, "undo")
-                        .map_err(in_conflict)?;
+                    check_holder(transaction, &after, caller, false, "undo")?;
                     done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
@@ -157,20 +157,18 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             _ => {
                 let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
                 if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
-                    return Err(conflict(
-                        format!("{user} uses {id}"),
-                        format!("cleo show {user}"),
-                    ));
+                    let message = format!("{user} uses {id}");
+                    return Err(conflict(message, format!("cleo show {user}")));
                 }
                 let task = require(transaction, id)?;
-                check_holder(transaction, &task, caller, false, "undo").map_err(in_conflict)?;
+                check_holder(transaction, &task, caller, false, "undo")?;
                 transaction.delete(id)?;
             }
         }
     }
-    check_graph(transaction, &tasks).map_err(in_conflict)?;
+    check_graph(transaction, &tasks)?;
     for id in done_again {
-        refuse_open_parts(transaction, id, None).map_err(in_conflict)?;
+        refuse_open_parts(transaction, id, None)?;
         // Files may have changed since it was proven.
         if needs_proof(transaction, &require(transaction, id)?)? {
             let message = format!("{id} has to be verified to be done again");
@@ -184,10 +182,7 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
 /// claim, or changed no task.
 fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
     if let Some(undo) = operation.undone_by {
-        let error = Error::new(
-            Code::NothingToUndo,
-            format!("operation {undo} has already undone it"),
-        );
+        let error = error!(NothingToUndo, "operation {undo} has already undone it");
         return Err(error.or("redo it", format!("cleo undo {undo}")));
     }
     let changes = transaction.changes_of(operation.number, u32::MAX)?;
@@ -196,35 +191,13 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
     }
     let changes = changes.into_iter().map(|one| one.change);
     let (changes, others): (Vec<Change>, Vec<Change>) =
-        changes.partition(|one| UNDOABLE.contains(&one.kind.as_str()));
-    let is_fixed = |one: &&Change| changes.is_empty() || CLAIMS.contains(&one.kind.as_str());
+        changes.partition(|one| log::UNDOABLE.contains(&one.kind.as_str()));
+    let is_fixed = |one: &&Change| changes.is_empty() || log::CLAIMS.contains(&one.kind.as_str());
     let Some(fixed) = others.iter().find(is_fixed).map(describe) else {
         return Ok(changes);
     };
     let only = "only changes of tasks are undone, no claims, proofs, sessions or phases";
     Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
-}
-
-/// Returns the row of a task before a change.
-fn read_before(after: &Task, changed: &Value) -> Result<Task> {
-    let mut row = json!(after);
-    for (field, step) in changed.as_object().into_iter().flatten() {
-        match (step["added"].as_array(), row[field].as_array_mut()) {
-            // Of a list that grew, the log holds the new part only. The removal of a task has taken it from there.
-            (Some(added), Some(list)) => {
-                for value in added.iter().rev() {
-                    list.pop_if(|last| last == value);
-                }
-            }
-            _ => row[field] = step["from"].clone(),
-        }
-    }
-    let before: Task = read(&row)?;
-    let is_whole = before.archived_at.is_none() || before.is_closed();
-    match (before.id, &before.uid) == (after.id, &after.uid) && is_whole {
-        true => Ok(before),
-        false => Err(damage(format!("{} was never like that", after.id))),
-    }
 }
 
 /// Refuses a row whose uid or key another task was given since.

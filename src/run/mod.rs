@@ -43,7 +43,6 @@ pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
     pub(crate) id: String,
     pub(crate) kind: RunKind,
-    /// Its status.
     pub(crate) status: RunStatus,
     pub(crate) user: String,
     /// The agent that works on it; none when no agent fits.
@@ -170,7 +169,6 @@ impl RunKind {
 }
 
 closed! {
-    /// The status of a run.
     #[derive(Default)]
     RunStatus, "status of a run":
     Pending = "pending",
@@ -196,7 +194,6 @@ closed! {
 }
 
 closed! {
-    /// The source of an answer.
     AnsweredBy, "source of an answer":
     Model = "model",
     Worker = "worker",

@@ -26,7 +26,6 @@ pub(crate) struct RunView {
     pub(crate) steps: Vec<Step>,
     /// Its messages, in order.
     pub(crate) messages: Vec<Message>,
-    /// Its options.
     pub(crate) options: Option<Value>,
     /// Cursor of its last event.
     pub(crate) cursor: u64,
@@ -67,7 +66,6 @@ pub(crate) struct RunRow {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Fault {
-    /// With which task.
     pub(crate) task: Option<TaskId>,
     pub(crate) message: String,
 }

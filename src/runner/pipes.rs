@@ -51,10 +51,6 @@ impl Pipes {
         self.outputs[stream as usize].1.is_none()
     }
 
-    fn has_closed_all(&self) -> bool {
-        self.outputs.iter().all(|(_, pipe)| pipe.is_none())
-    }
-
     /// Waits for at most `wait`, writes input and passes on what the program wrote.
     pub(super) fn serve(&mut self, wait: Duration, take: &mut Take<'_>) -> Result<()> {
         let [out, err, input, _] = self.poll(wait)?;
@@ -81,7 +77,7 @@ impl Pipes {
         self.exit = None;
         self.stdin = None;
         let begun = Instant::now();
-        while !self.has_closed_all() && begun.elapsed() < limit {
+        while self.outputs.iter().any(|(_, pipe)| pipe.is_some()) && begun.elapsed() < limit {
             self.serve(limit.saturating_sub(begun.elapsed()), take)?;
         }
         Ok(())

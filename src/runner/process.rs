@@ -137,7 +137,7 @@ fn run_supervised(
             timed_out: reason == Some(Reason::TimedOut),
         },
         stdout: out.kept,
-        is_whole: program.has_closed(Stream::Out) && !is_cut,
+        is_whole: program.pipes.is_closed(Stream::Out) && !is_cut,
         is_cut,
         stderr: err.kept,
         stderr_tail,

@@ -40,7 +40,7 @@ pub(super) trait Observer {
 /// A program that runs.
 pub(super) struct Program {
     pub(super) child: Child,
-    pipes: Pipes,
+    pub(super) pipes: Pipes,
     descendants: Descendants,
 }
 
@@ -145,10 +145,6 @@ impl Program {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let child = WaitId::Pid(Pid::from_child(&self.child));
         !matches!(waitid(child, look), Ok(None))
-    }
-
-    pub(super) fn has_closed(&self, stream: Stream) -> bool {
-        self.pipes.is_closed(stream)
     }
 
     fn signal(&self, signal: Signal) {

@@ -87,9 +87,7 @@ pub(crate) struct Recorded {
     pub(crate) at: String,
     /// Author of the change.
     pub(crate) by: String,
-    /// The command.
     pub(crate) command: String,
-    /// The change.
     #[serde(flatten)]
     pub(crate) change: Change,
 }
@@ -105,7 +103,6 @@ pub(crate) struct Operation {
     pub(crate) at: String,
     /// Author of the change.
     pub(crate) by: String,
-    /// The command.
     pub(crate) command: String,
     /// The operation that it undoes.
     pub(crate) undoes: Option<u64>,
@@ -278,4 +275,19 @@ fn describe_step(from: Option<&Value>, to: Option<&Value>) -> Value {
         }
         (from, to) => json!({"from": from, "to": to}),
     }
+}
+
+/// Returns a task as it was before a change with this detail.
+pub(crate) fn before(after: &Task, changed: &Value) -> serde_json::Result<Task> {
+    let mut row = json!(after);
+    for (field, step) in changed.as_object().into_iter().flatten() {
+        match (step["added"].as_array(), row[field].as_array_mut()) {
+            // The removal of a task has taken it from the list already.
+            (Some(added), Some(list)) => added.iter().rev().for_each(|value| {
+                list.pop_if(|last| last == value);
+            }),
+            _ => row[field] = step["from"].clone(),
+        }
+    }
+    Task::deserialize(row)
 }

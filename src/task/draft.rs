@@ -63,8 +63,7 @@ impl Draft {
                     "a task is written as one JSON object on one line",
                 ),
                 _ => {
-                    let message = format!("no JSON at column {}: {what}", cause.column());
-                    Error::new(Code::BatchInvalid, message)
+                    error!(BatchInvalid, "no JSON at column {}: {what}", cause.column())
                 }
             }
         })?;
@@ -94,8 +93,7 @@ fn refuse_unknown_field(name: &str, known: &[&str]) -> Error {
         (_, Some(near)) => format!("did you mean `{near}`?"),
         _ => format!("known are {}", known.join(", ")),
     };
-    let message = format!("a task has no field `{name}`: {hint}");
-    Error::new(Code::FieldUnknown, message)
+    error!(FieldUnknown, "a task has no field `{name}`: {hint}")
 }
 
 #[cfg(test)]

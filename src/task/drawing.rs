@@ -123,7 +123,6 @@ pub(crate) fn dot(shapes: &[Shape]) -> String {
     text + "}\n"
 }
 
-/// Escapes text for a label in quotes.
 fn escape_label(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }

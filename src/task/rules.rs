@@ -145,10 +145,7 @@ pub(crate) fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>>
 pub(crate) fn check_word(field: &str, word: Option<&str>) -> Result<()> {
     let Some(word) = word else { return Ok(()) };
     if word.trim().is_empty() {
-        return Err(Error::new(
-            Code::TaskInvalid,
-            format!("{field} must not be empty"),
-        ));
+        return Err(error!(TaskInvalid, "{field} must not be empty"));
     }
     refuse_unseen(field, word)?;
     check_line(field, word, 100)
@@ -244,8 +241,7 @@ pub(crate) fn refuse_blank(lists: &[(&str, &Vec<String>)]) -> Result<()> {
     let Some((name, _)) = lists.iter().find(|(_, list)| is_blank(list)) else {
         return Ok(());
     };
-    let message = format!("an item of `{name}` is empty");
-    Err(Error::new(Code::TaskInvalid, message))
+    Err(error!(TaskInvalid, "an item of `{name}` is empty"))
 }
 
 #[cfg(test)]

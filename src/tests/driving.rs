@@ -36,7 +36,6 @@ impl Stage {
     fn job(&self, prompt: &str) -> Job {
         Job {
             prompt: prompt.to_string(),
-            prompt_file: self.path("prompt"),
             output_file: self.path("output.md"),
             folder: self.folder.path().to_path_buf(),
             environment: vec![("CLEO_TASK_ID".into(), "T1".into())],

@@ -85,7 +85,6 @@ impl Agent {
     fn job(&self, play: &str) -> Job {
         Job {
             prompt: format!("This is a test.\nPLAY: {play}\nDo what you are told.\n"),
-            prompt_file: self.home.path().join("prompt"),
             output_file: self.folder.join(OUTPUT),
             folder: self.folder.clone(),
             environment: self.environment.clone(),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Kind};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Result};
 use crate::id;
 use crate::net::{self, Call, Failure};
 use crate::runner::process::{self, Captured};
@@ -95,12 +95,8 @@ impl Request {
 /// Makes an id that no other request has: a random UUID.
 pub(crate) fn request_id() -> Result<String> {
     let mut random = [0; 16];
-    getrandom::fill(&mut random).map_err(|cause| {
-        Error::new(
-            Code::Internal,
-            format!("the system gives no random numbers: {cause}"),
-        )
-    })?;
+    getrandom::fill(&mut random)
+        .map_err(|cause| error!(Internal, "the system gives no random numbers: {cause}"))?;
     Ok(id::uuid(random))
 }
 

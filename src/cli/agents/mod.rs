@@ -60,7 +60,7 @@ Examples:
     Import(Import) => {
         face.anywhere("agents.import", |around, notes| agents::import(around, notes, it), |screen, done| {
             let text = format!("{}, {} of them updated", count(done.total, "agent", "agents"), done.updated);
-            screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
+            screen.pair(Tone::Good, "Imported ", text);
             for agent in &done.agents {
                 screen.say(Tone::Dim, format!("  {}", agent.id));
                 let what = agent.is_worker().then(|| format!("  would {}", describe_worker(agent)));
@@ -96,14 +96,14 @@ Examples:
         face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
             let agent = &done.one.agent.agent;
             let may = format!("{} may {}", agent.id, describe_worker(agent));
-            screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
+            screen.pair(Tone::Good, "trusted ", may);
         })
     };
     /// Remove trust in a worker: it stays listed, but is neither run nor called
     #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
     Untrust(AgentId) => {
         face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
-            screen.say(Tone::Warn, "untrusted ").line(Tone::Plain, &done.one.agent.agent.id);
+            screen.pair(Tone::Warn, "untrusted ", &done.one.agent.agent.id);
         })
     };
     /// Show usage, latency and success rate of agents
@@ -176,9 +176,7 @@ fn show_removed(screen: &mut Screen, removed: &Removed) {
 fn show_cleaned(screen: &mut Screen, cleaned: &Cleaned) {
     let gone = count(cleaned.count.removed, "agent", "agents");
     let left = count(cleaned.count.after, "agent remains", "agents remain");
-    screen
-        .say(Tone::Good, "Removed ")
-        .line(Tone::Plain, format!("{gone}; {left}"));
+    screen.pair(Tone::Good, "Removed ", format!("{gone}; {left}"));
     for id in &cleaned.cleaned_up {
         screen.line(Tone::Dim, format!("  {id}"));
     }

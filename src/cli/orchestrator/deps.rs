@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::screen::{Screen, Tone};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::tasks::{self, Dependencies, One, Part};
@@ -76,12 +76,10 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         return draw(face, &arguments);
     }
     let Some(task) = arguments.task else {
-        let message = "`--epic` goes with `--dot` or `--svg`";
-        return Err(Error::new(Code::Usage, message));
+        return Err(error!(Usage, "`--epic` goes with `--dot` or `--svg`"));
     };
     if arguments.depth.is_some() {
-        let message = "`--depth` goes with `--dot` or `--svg`";
-        return Err(Error::new(Code::Usage, message));
+        return Err(error!(Usage, "`--depth` goes with `--dot` or `--svg`"));
     }
     face.call(&api::DEPS, One { task }, render)
 }

@@ -7,7 +7,6 @@ use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
 use crate::store::ReadyTask;
 
-/// Examples of `cleo ready`.
 pub(in crate::cli) const READY: &str = "\
 Examples:
   cleo ready
@@ -34,7 +33,6 @@ pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
     }
 }
 
-/// Examples of `cleo next`.
 pub(in crate::cli) const NEXT: &str = "\
 Examples:
   cleo next
@@ -53,15 +51,13 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     screen.say(Tone::Dim, "because: ");
     screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
     for conflict in &next.conflicts {
-        screen.say(Tone::Dim, "skipped: ");
-        screen.line(Tone::Plain, tasks::describe_conflict(conflict));
+        screen.pair(Tone::Dim, "skipped: ", tasks::describe_conflict(conflict));
     }
     screen
         .say(Tone::Dim, "next: ")
         .line(Tone::Accent, format!("cleo spawn {}", task.id));
 }
 
-/// Examples of `cleo orchestrator waves`.
 pub(super) const WAVES: &str = "\
 Examples:
   cleo orchestrator waves --epic T1
@@ -99,7 +95,6 @@ pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
 /// Most widths of waves that are shown.
 const WIDTHS_SHOWN: usize = 30;
 
-/// Examples of `cleo orchestrator analyze`.
 pub(super) const ANALYZE: &str = "\
 Examples:
   cleo orchestrator analyze
@@ -152,8 +147,6 @@ fn render_bottlenecks(screen: &mut Screen, analysis: &Analysis) {
         let waits = count(one.unblocks_in_all, "task waits", "tasks wait");
         let waits = format!(" {waits}, {} can start at once  ", one.unblocks);
         screen.say(Tone::Plain, "  ").say(Tone::Strong, one.task.id);
-        screen
-            .say(Tone::Dim, waits)
-            .line(Tone::Plain, &one.task.title);
+        screen.pair(Tone::Dim, waits, &one.task.title);
     }
 }

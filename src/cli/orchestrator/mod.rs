@@ -73,11 +73,9 @@ fn render_conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     }
     for conflict in conflicts {
         let files = conflict.files.join(", ");
-        screen
-            .say(Tone::Plain, "  ")
-            .say(Tone::Strong, conflict.task);
-        screen.line(
-            Tone::Plain,
+        screen.say(Tone::Plain, "  ").pair(
+            Tone::Strong,
+            conflict.task,
             format!(" after {}  {files}", conflict.conflicts_with),
         );
     }
@@ -124,7 +122,7 @@ fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
     };
     face.reply(&written, &[], |screen| match &written.file {
         Some(file) => {
-            screen.say(Tone::Good, "written ").line(Tone::Plain, file);
+            screen.pair(Tone::Good, "written ", file);
         }
         None => {
             screen.verbatim(&write_text(&brief));
@@ -182,15 +180,14 @@ fn render_context(screen: &mut Screen, measured: &Measurement) {
         State::Warning => Tone::Warn,
         State::Critical => Tone::Bad,
     };
-    screen
-        .say(tone, format!("{} percent", budget.percent))
-        .line(
-            Tone::Plain,
-            format!(
-                " of {} tokens: {} ({})",
-                budget.limit, budget.tokens, budget.method
-            ),
-        );
+    screen.pair(
+        tone,
+        format!("{} percent", budget.percent),
+        format!(
+            " of {} tokens: {} ({})",
+            budget.limit, budget.tokens, budget.method
+        ),
+    );
     for part in &measured.parts {
         screen
             .say(Tone::Plain, format!("  {:>7}  {}", part.tokens, part.of))

@@ -95,10 +95,8 @@ impl Jq {
             let message = format!("the process that filters cannot be started: {cause}");
             Error::new(Code::Internal, message).because(cause)
         })?;
-        let running = started.map_err(|fault| {
-            let message = format!("the filter `{code}` is faulty {fault}");
-            Error::new(Code::Usage, message)
-        })?;
+        let running =
+            started.map_err(|fault| error!(Usage, "the filter `{code}` is faulty {fault}"))?;
         process.running.replace(Some(running));
         Ok(Jq::Process(process))
     }

@@ -36,9 +36,7 @@ impl Notes {
         }
         let mut screen = Screen::new(self.color);
         for warning in warnings {
-            screen
-                .say(Tone::Warn, "warning: ")
-                .line(Tone::Plain, warning);
+            screen.pair(Tone::Warn, "warning: ", warning);
         }
         write_to_stderr(&screen.finish());
     }

@@ -104,7 +104,6 @@ impl<'a> Stream<'a> {
         self.is_over |= self.broken.is_some();
     }
 
-    /// Shows text at once.
     pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) {
         let mut screen = Screen::new(self.color);
         text(&mut screen);

@@ -161,8 +161,7 @@ fn event(screen: &mut Screen, line: &Line) {
     screen
         .say(Tone::Dim, format!("{}  ", line.ts))
         .say(Tone::Accent, format!("{:<18} ", line.kind))
-        .say(Tone::Strong, about)
-        .line(Tone::Plain, detail);
+        .pair(Tone::Strong, about, detail);
 }
 
 fn output(screen: &mut Screen, one: &Output) {

@@ -110,8 +110,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 fn render(screen: &mut Screen, what: &str, report: &Report) {
     screen.verdict(["fail", "pass"][usize::from(report.has_passed())], 5, what);
     for found in &report.violations {
-        screen
-            .say(Tone::Dim, format!("  {}: ", found.rule))
-            .line(Tone::Plain, &found.message);
+        screen.pair(Tone::Dim, format!("  {}: ", found.rule), &found.message);
     }
 }

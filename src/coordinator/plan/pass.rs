@@ -214,7 +214,7 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         for (step, agent) in plan.steps.iter().zip(&self.agents) {
             if agent.is_worker() {
                 answering.workers.may_call(agent)?;
-            } else if !answering.can_answer(agent) {
+            } else if !answering.has_model() {
                 return Err(no_model_error(step, agent));
             }
         }

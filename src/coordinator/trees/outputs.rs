@@ -1,7 +1,6 @@
 //! Finds the files in the outputs folder and below, which of them to copy, and what cannot be copied. Follows
 //! no links.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
@@ -57,7 +56,9 @@ impl Outputs {
                 }
                 continue;
             }
-            if entry.depth() == 1 && is_manifest(name) {
+            let (start, end) = (b"MANIFEST", b".jsonl");
+            let is_manifest = name.as_bytes().starts_with(start) && name.as_bytes().ends_with(end);
+            if entry.depth() == 1 && is_manifest {
                 continue;
             }
             let path = place.strip_prefix(root).unwrap_or(place);
@@ -130,10 +131,6 @@ impl Baseline {
         let next = self.tree.range(folder.clone()..).next();
         next.is_some_and(|(file, _)| file.starts_with(&folder))
     }
-}
-
-fn is_manifest(name: &OsStr) -> bool {
-    name.as_bytes().starts_with(b"MANIFEST") && name.as_bytes().ends_with(b".jsonl")
 }
 
 /// Describes a link or a file by its path and content.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -90,17 +91,11 @@ pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
 
 /// Makes the names of a new file and of the folders around it durable.
 fn sync_folders(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        for folder in path
-            .ancestors()
-            .skip(1)
-            .take(3)
-            .filter(|folder| folder.is_dir())
-        {
-            File::open(folder)?.sync_all()?;
-        }
-    }
-    Ok(())
+    let mut folders = path.ancestors().skip(1).take(3);
+    folders.try_for_each(|folder| match folder.is_dir() {
+        true => File::open(folder)?.sync_all(),
+        false => Ok(()),
+    })
 }
 
 /// Returns an error if an entry has this id, and a warning for each faulty line that has it.
@@ -165,16 +160,9 @@ fn lock_timeout(path: &Path) -> Error {
     Error::new(Code::LockTimeout, message)
 }
 
-#[cfg(unix)]
 fn is_current(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
         _ => false,
     }
-}
-
-#[cfg(not(unix))]
-fn is_current(_file: &File, path: &Path) -> bool {
-    path.exists()
 }

@@ -253,7 +253,6 @@ impl Registry<'_> {
         }
     }
 
-    /// Shows an agent of the store.
     fn show_stored(&self, agent: Agent) -> One {
         let mut one = self.show(agent);
         one.agent.file = None;

@@ -76,8 +76,7 @@ pub(crate) fn update(
         ..Draft::default()
     };
     if draft == nothing {
-        let message = "nothing was said that is to change";
-        return Err(Error::new(Code::InputInvalid, message));
+        return Err(error!(InputInvalid, "nothing was said that is to change"));
     }
     let (one, _) = save_agent(surroundings, notes, draft, |_, known, _| {
         let agent = terms::require(surroundings, known, &id)?;
@@ -207,7 +206,6 @@ fn make_agent(draft: &Draft, id: &str) -> Result<Agent> {
     Ok(Agent::new(id, kind, ""))
 }
 
-/// Makes an agent of a draft in a file.
 pub(super) fn make_from_file(draft: Draft, id: &str) -> Result<Agent> {
     apply(draft.clone(), make_agent(&draft, id)?)
 }

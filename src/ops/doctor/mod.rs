@@ -18,7 +18,7 @@ use super::init::{self, Options};
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
 use crate::config::{LLM_BASE_URL, Settings};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Error, Result, quote};
 use crate::llm::Model;
 use crate::llm::client::no_key;
 use crate::runner::agent::Runners;
@@ -156,8 +156,7 @@ fn describe_failure(findings: &[Finding], n_failed: usize) -> Option<Error> {
         1 => String::new(),
         n => format!(" (and {} more)", n - 1),
     };
-    let message = format!("{}: {}{others}", first.check, first.message);
-    let error = Error::new(Code::DoctorFound, message);
+    let error = error!(DoctorFound, "{}: {}{others}", first.check, first.message);
     Some(match &first.fix {
         Some(fix) => error.fix(fix),
         None => error,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Result, quote};
 use crate::ops::runs::{journal, no_run};
 use crate::run::{Action, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step, detail};
 use crate::store::sqlite::SqliteStore;
@@ -121,8 +121,7 @@ pub(crate) fn cancel(
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     let mut run = run.ok_or_else(|| no_run(id))?;
     if run.is_over() {
-        let message = format!("the execution {id} is over: {}", run.status);
-        let error = Error::new(Code::StatusRefused, message);
+        let error = error!(StatusRefused, "the execution {id} is over: {}", run.status);
         return Err(error.fix(format!("cleo runs show {}", quote(id))));
     }
     let now = clock.timestamp();

@@ -86,8 +86,7 @@ fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
         1 => "a fault".to_string(),
         n => format!("{n} faults"),
     };
-    let message = format!("the manifest has {count}; {first}");
-    let error = Error::new(Code::ManifestInvalid, message);
+    let error = error!(ManifestInvalid, "the manifest has {count}; {first}");
     let is_entry = |fault: &&Faulty| matches!(fault.code, Code::EntryInvalid | Code::TaskNotFound);
     let entries: Vec<usize> = faults
         .iter()

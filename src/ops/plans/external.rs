@@ -60,8 +60,7 @@ impl External {
     }
 
     pub(crate) fn error(&self, why: &str) -> Error {
-        let message = format!("`{}` {why}", self.words[0]);
-        Error::new(Code::AgentFailed, message)
+        error!(AgentFailed, "`{}` {why}", self.words[0])
     }
 }
 

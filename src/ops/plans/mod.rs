@@ -223,12 +223,7 @@ fn write_plan(plan: &Plan, file: &Path) -> Result<String> {
             return Err(Error::new(Code::InputInvalid, message));
         }
     };
-    text.map_err(|fault| {
-        Error::new(
-            Code::Internal,
-            format!("the plan cannot be written: {fault}"),
-        )
-    })
+    text.map_err(|fault| error!(Internal, "the plan cannot be written: {fault}"))
 }
 
 /// Finds everything that keeps a plan that was sent from being carried out.

@@ -97,7 +97,6 @@ impl RunLock {
 
 /// A run that was taken over from a dead process.
 pub(crate) struct TakenRun {
-    /// It as it was.
     pub(crate) run: Run,
     pub(crate) events: Vec<Event>,
     /// Cursor of the last event before: a later request to cancel is for the new process.

@@ -50,7 +50,6 @@ pub(crate) fn require_own(
     Trust::new(surroundings, workspace).require(&[Item::from_run(run, &events)])
 }
 
-/// Returns whether a name is the id of a run.
 pub(crate) fn is_run(name: &str) -> bool {
     let made = name
         .strip_prefix("run_")

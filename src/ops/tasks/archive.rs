@@ -101,8 +101,7 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
     let mut tasks = selection.tasks;
     match epic {
         Some(_) if !tasks.is_empty() => {
-            let message = "`epic` cannot be used with `tasks`";
-            return Err(Error::new(Code::InputInvalid, message));
+            return Err(error!(InputInvalid, "`epic` cannot be used with `tasks`"));
         }
         Some(epic) if closed_before.is_none() => tasks.push(epic),
         None if tasks.is_empty() && closed_before.is_none() => {
@@ -126,8 +125,7 @@ pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Arc
 
 pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Archival> {
     if request.tasks.is_empty() {
-        let message = "name the tasks to restore: `tasks`";
-        return Err(Error::new(Code::InputInvalid, message));
+        return Err(error!(InputInvalid, "name the tasks to restore: `tasks`"));
     }
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();

@@ -33,8 +33,7 @@ pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec
     }
     refuse(&faults, file)?;
     if plans.is_empty() {
-        let message = "the batch holds no tasks";
-        return Err(Error::new(Code::BatchInvalid, message));
+        return Err(error!(BatchInvalid, "the batch holds no tasks"));
     }
     Ok(plans)
 }

@@ -149,12 +149,7 @@ pub(crate) fn explain_nothing_ready(
     let (held, free) = list_work_in_progress(transaction, scope.filter(|_| open == 0), now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
     let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
-    let error = |why: String| {
-        Error::new(
-            Code::NothingReady,
-            format!("nothing is ready{place}: {why}"),
-        )
-    };
+    let error = |why: String| error!(NothingReady, "nothing is ready{place}: {why}");
     if let Some((first, _)) = held.first() {
         let n_at_work = held.len() + free.len();
         let error = error(format!("{n_at_work} in work, {open} more open")).passing(true);

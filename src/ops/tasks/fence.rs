@@ -298,10 +298,11 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
         Some(holder) if holder == caller.name => {
             let epoch = claim.epoch;
             let heartbeat = format!("cleo heartbeat {id} --epoch {epoch}");
-            let message = format!("you hold it already: {}", describe_holder(claim));
-            Err(Error::new(Code::Claimed, message)
-                .fix(heartbeat)
-                .or("give it back", format!("cleo release {id} --epoch {epoch}")))
+            Err(
+                error!(Claimed, "you hold it already: {}", describe_holder(claim))
+                    .fix(heartbeat)
+                    .or("give it back", format!("cleo release {id} --epoch {epoch}")),
+            )
         }
         Some(_) => Err(Error::new(Code::Claimed, describe_holder(claim))
             .fix("cleo claim --next")

@@ -100,7 +100,6 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-/// A task in a list.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct ListedTask {

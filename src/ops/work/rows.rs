@@ -41,16 +41,11 @@ pub(crate) struct RowsQuery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
-    /// By wave.
     #[default]
     Wave,
-    /// By id.
     Id,
-    /// By title.
     Title,
-    /// By priority.
     Priority,
-    /// By state.
     DisplayStatus,
     /// By creation time.
     Age,

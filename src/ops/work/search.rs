@@ -23,13 +23,9 @@ const TEXT_MAX: usize = 200;
 crate::words::closed! {
     /// A kind of thing to search for.
     Kind, "kind of thing":
-    /// A task.
     Task = "task",
-    /// A run.
     Run = "run",
-    /// An agent.
     Agent = "agent",
-    /// A conversation.
     Conversation = "conversation",
 }
 

@@ -74,10 +74,7 @@ pub(super) fn parse_pairs(text: &str) -> Result<Vec<(String, String)>> {
         let pair = part.split_once('=');
         let pair = pair.map(|(key, value)| (key.trim().to_string(), value.trim().to_string()));
         pair.filter(|(key, value)| !key.is_empty() && !value.is_empty())
-            .ok_or_else(|| {
-                let message = format!("`{part}` is not of the form KEY=VALUE");
-                Error::new(Code::InputInvalid, message)
-            })
+            .ok_or_else(|| error!(InputInvalid, "`{part}` is not of the form KEY=VALUE"))
     };
     parts.map(pair).collect()
 }

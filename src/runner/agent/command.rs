@@ -23,10 +23,6 @@ impl CommandLine {
         })?;
         Ok(CommandLine { words })
     }
-
-    fn has_placeholder(&self, place: &str) -> bool {
-        self.words.iter().any(|word| word.contains(place))
-    }
 }
 
 const PROMPT: &str = "{prompt_file}";
@@ -39,8 +35,9 @@ impl Runner for CommandLine {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
+        let prompt = job.prompt_file();
         let places = [
-            (PROMPT, job.prompt_file.as_path()),
+            (PROMPT, prompt.as_path()),
             (OUTPUT, &job.output_file),
             (FOLDER, &job.folder),
         ];
@@ -50,7 +47,7 @@ impl Runner for CommandLine {
             .map(|word| fill_placeholders(word, &places));
         Invocation {
             words: words.collect(),
-            reads_prompt: !self.has_placeholder(PROMPT),
+            reads_prompt: !self.words.iter().any(|word| word.contains(PROMPT)),
             ..Invocation::default()
         }
     }
@@ -109,7 +106,7 @@ mod tests {
         let invocation = invoke("agent --in={prompt_file} '{cwd} x' {output_file}{cwd} {x} '{'");
         let words = [
             "agent",
-            "--in=/w/a {cwd}.prompt",
+            "--in=/w/a {cwd}/T1-1.prompt.md",
             "/w x",
             "/w/$(out).md/w",
             "{x}",

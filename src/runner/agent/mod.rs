@@ -30,8 +30,6 @@ pub(crate) use settings::{GateVariables, Runners, all, list_needed_options, no_c
 pub(crate) struct Job {
     /// The prompt; goes to its standard input.
     pub(crate) prompt: String,
-    /// Where the prompt lies as a file too, for programs that read none on standard input.
-    pub(crate) prompt_file: PathBuf,
     pub(crate) output_file: PathBuf,
     pub(crate) folder: PathBuf,
     /// Variables that it gets besides those that its program needs, such as `CLEO_TASK_ID`.
@@ -50,6 +48,13 @@ pub(crate) struct Job {
     pub(crate) limits: Limits,
     /// Where every line that it writes is kept, in `<raw>.log`.
     pub(crate) raw: PathBuf,
+}
+
+impl Job {
+    /// Returns where the prompt lies as a file too, for programs that read none on standard input.
+    pub(crate) fn prompt_file(&self) -> PathBuf {
+        self.raw.with_extension("prompt.md")
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -200,7 +205,6 @@ fn split_words(words: &str) -> Vec<String> {
     words.split_whitespace().map(String::from).collect()
 }
 
-/// Returns the options for the model and for the conversation to resume.
 fn model_and_resume_options<'a>(
     job: &'a Job,
     resume: &'a str,
@@ -220,10 +224,9 @@ mod tests {
     pub(super) fn job() -> Job {
         Job {
             prompt: "Do it.".to_string(),
-            prompt_file: "/w/a {cwd}.prompt".into(),
             output_file: "/w/$(out).md".into(),
             folder: "/w".into(),
-            raw: "/w/.cleo/runs/1/T1-1".into(),
+            raw: "/w/a {cwd}/T1-1".into(),
             ..Job::default()
         }
     }

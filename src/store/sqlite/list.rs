@@ -353,10 +353,6 @@ fn find_words(
 }
 
 impl SqliteTransaction<'_> {
-    pub(super) fn mark_unread(&self, task: &Task) {
-        self.unread.borrow_mut().insert(task.id.0);
-    }
-
     /// Removes a task from the word index, which has it as it was `before`.
     pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
         if !self.unread.borrow_mut().insert(before.id.0) {

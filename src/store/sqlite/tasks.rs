@@ -331,7 +331,7 @@ impl SqliteTransaction<'_> {
         let sql = before.map_or(INSERT, |_| UPDATE);
         self.execute(sql, params_from_iter(values))?;
         let Some(before) = before else {
-            self.mark_unread(task);
+            self.unread.borrow_mut().insert(task.id.0);
             self.insert_depends(task)?;
             self.insert_labels(task)?;
             self.put_origin(task)?;

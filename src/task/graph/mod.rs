@@ -104,10 +104,6 @@ impl TaskGraph {
         self.nodes.iter().map(|node| node.id).collect()
     }
 
-    pub(crate) fn count_ready(&self) -> usize {
-        self.ready().count()
-    }
-
     /// Returns the tasks that can start now, by id.
     pub(crate) fn ready(&self) -> impl Iterator<Item = TaskId> {
         let waiting = self.waiting();

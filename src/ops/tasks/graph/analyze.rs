@@ -129,7 +129,7 @@ fn analysis(
             tasks: nodes.len(),
             open: nodes.iter().filter(|node| node.is_open()).count(),
             work: widths.iter().sum::<usize>() + stuck,
-            ready: graph.count_ready(),
+            ready: graph.ready().count(),
             stuck,
             by_status,
         },

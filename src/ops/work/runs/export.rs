@@ -64,8 +64,7 @@ fn resolve_named_file(surroundings: &Surroundings, path: &Path) -> Result<PathBu
     let workspace = surroundings.workspace()?;
     workspace.refuse_own(&full)?;
     if full.is_dir() {
-        let message = format!("{} is a folder", path.display());
-        return Err(Error::new(Code::FileUnwritable, message));
+        return Err(error!(FileUnwritable, "{} is a folder", path.display()));
     }
     let folder = full.parent().unwrap_or(&full);
     if !folder.is_dir() {
