@@ -18,8 +18,7 @@ const LEASE_MAX: u64 = 30 * 86_400;
 const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 
 /// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Claim {
     pub(crate) task: TaskId,
     /// How many times the task has been claimed.
@@ -91,10 +90,9 @@ impl Claim {
 }
 
 /// How long a claim lasts without a heartbeat, in seconds, at most 30 days.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(try_from = "u64")]
-#[cfg_attr(feature = "schemas", schemars(extend("minimum" = 1, "maximum" = LEASE_MAX)))]
+#[schemars(extend("minimum" = 1, "maximum" = LEASE_MAX))]
 pub(crate) struct Lease {
     pub(crate) seconds: u32,
 }

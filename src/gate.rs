@@ -57,8 +57,7 @@ pub(crate) fn or_look(task: &str, error: Error) -> Error {
         .or("see how a gate is passed on evidence", "cleo verify --help")
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Record {
     pub(crate) passed: bool,
     /// When, RFC 3339 in UTC.
@@ -73,7 +72,7 @@ pub(crate) struct Record {
     pub(crate) evidence: Vec<Evidence>,
     /// The mark of the user whose cleo proved it. It is never shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schemas", schemars(skip))]
+    #[schemars(skip)]
     pub(crate) mark: Option<String>,
 }
 
@@ -94,8 +93,7 @@ impl Record {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Gates {
     pub(crate) gates: BTreeMap<Gate, Record>,
     /// How often a gate has failed, [`ROUNDS_MAX`] at most.
@@ -117,8 +115,7 @@ pub(crate) struct Gates {
 }
 
 /// A completion of a task that had not earned it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Forced {
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
@@ -127,8 +124,7 @@ pub(crate) struct Forced {
     pub(crate) reasons: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Failure {
     pub(crate) gate: Gate,
     /// The round that it began; the last, for all failures after it.

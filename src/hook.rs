@@ -73,8 +73,7 @@ impl Event {
 }
 
 /// Keeps an agent from ending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Block {
     /// Always `block`.
     pub(crate) decision: &'static str,

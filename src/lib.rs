@@ -6,6 +6,12 @@
 #![cfg_attr(not(any(test, fuzzing)), warn(unused_crate_dependencies))]
 #![cfg_attr(fuzzing, allow(dead_code, reason = "fuzzing needs the readers only"))]
 
+// Types derive `schemars::JsonSchema`, which does nothing in a build without schemas.
+#[cfg(not(feature = "schemas"))]
+extern crate no_schemas as schemars;
+#[cfg(feature = "schemas")]
+use no_schemas as _;
+
 #[macro_use]
 mod error;
 

@@ -11,8 +11,7 @@ use crate::words::closed;
 pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// A phase that was added, set or begun. Others come into being when a task names them.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phase {
     /// Its name in tasks: letters, digits, `.`, `_` and `-`.
@@ -63,8 +62,7 @@ closed! {
     Completed = "completed",
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartPhase {
     /// The phase
@@ -72,8 +70,7 @@ pub(crate) struct StartPhase {
     pub(crate) phase: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct CompletePhase {
     /// The phase [default: the current one]

@@ -23,8 +23,7 @@ pub(crate) struct Envelope<'a, T: Serialize> {
 }
 
 /// An error in an answer.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failure<'a> {
     code: &'static str,

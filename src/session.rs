@@ -13,8 +13,7 @@ numbered_id!(
 );
 
 /// A period of work on a part of the graph.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Session {
     /// Id, never reused.
@@ -44,8 +43,7 @@ closed! {
     Ended = "ended",
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartSession {
     /// Task whose subtree the session covers [default: all tasks]
@@ -54,7 +52,7 @@ pub(crate) struct StartSession {
 
     /// Short name
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(100)))]
+    #[schemars(transform = crate::task::schema::line(100))]
     pub(crate) name: Option<String>,
 
     /// Open the session although another one covers the same tasks
@@ -62,8 +60,7 @@ pub(crate) struct StartSession {
     pub(crate) force: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct EndSession {
     /// Session to end (or CLEO_SESSION) [default: your open session]
@@ -72,7 +69,7 @@ pub(crate) struct EndSession {
 
     /// Note for the next session
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
+    #[schemars(transform = crate::task::schema::note)]
     pub(crate) note: Option<String>,
 
     /// End the session although it belongs to another agent or its owner still holds tasks
@@ -80,8 +77,7 @@ pub(crate) struct EndSession {
     pub(crate) force: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct ResumeSession {
     /// The session
@@ -93,8 +89,7 @@ pub(crate) struct ResumeSession {
     pub(crate) force: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SessionFilter {
     /// Only sessions with this status: open or ended
@@ -102,8 +97,7 @@ pub(crate) struct SessionFilter {
     pub(crate) status: Option<SessionStatus>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichSession {
     /// Session to use (or CLEO_SESSION) [default: your open session]
@@ -111,8 +105,7 @@ pub(crate) struct WhichSession {
     pub(crate) session: Option<SessionId>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneSession {
     /// Session to use (or CLEO_SESSION) [default: your open session]
@@ -122,8 +115,7 @@ pub(crate) struct OneSession {
 }
 
 /// The task that a session is to work on; none for no task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SetFocus {
     pub(crate) session: Option<SessionId>,

@@ -27,8 +27,7 @@ pub(crate) struct Input<'a> {
     pub(crate) strict: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Prepared {
     pub(crate) prompt: String,
@@ -43,8 +42,7 @@ pub(crate) struct Prepared {
 }
 
 /// A protocol in a prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct UsedProtocol {
     pub(crate) name: String,
     pub(crate) version: String,
@@ -54,8 +52,7 @@ pub(crate) struct UsedProtocol {
 }
 
 /// Estimated tokens of a prompt for a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct TokenEstimate {
     pub(crate) method: &'static str,
     pub(crate) total: usize,
@@ -64,8 +61,7 @@ pub(crate) struct TokenEstimate {
 }
 
 /// Estimated tokens of a section.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Section {
     /// `skill`, `task` or `protocol`.
     pub(crate) name: &'static str,
@@ -74,8 +70,7 @@ pub(crate) struct Section {
 }
 
 /// Whether all tokens of a prompt were resolved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenResolution {
     /// True if no token is left.

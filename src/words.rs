@@ -24,9 +24,8 @@ macro_rules! closed {
         $($(#[$meaning:meta])* $variant:ident = $word:literal $(| $alias:literal)*,)+
     ) => {
         $(#[$about])*
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schemas", schemars(extend("x-aliases" = [$($($alias,)*)+])))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema)]
+        #[schemars(extend("x-aliases" = [$($($alias,)*)+]))]
         pub(crate) enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {

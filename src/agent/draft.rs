@@ -60,8 +60,7 @@ pub(crate) fn words<'de, D: Deserializer<'de>>(
 }
 
 /// A command: a list of arguments, or one line that is split as a shell would.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(
     untagged,
     expecting = "it must be a list of arguments, or a line of them"

@@ -35,21 +35,19 @@ macro_rules! fields {
         )+}
     )+) => {
         /// One agent of the registry: a row of the specification's table, and what cleo knows besides.
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
         pub(crate) struct Agent {$(
             $($(#[$about])* pub(crate) $known: $known_type,)+
             $($(#[$help])+ pub(crate) $given: $type,)+
         )+}
 
         // Fields that are left out stay as they are, or get the default.
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
-        #[cfg_attr(feature = "schemas", schemars(extend("required" = ["name"])))]
+        #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize, schemars::JsonSchema)]
+        #[schemars(extend("required" = ["name"]))]
         #[serde(expecting = "the fields of an agent")]
         pub(crate) struct Draft {
             #[arg(skip)]
-            #[cfg_attr(feature = "schemas", schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")))]
+            #[schemars(regex(pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"))]
             pub(crate) id: Option<String>,
             /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
             #[arg(skip)]
@@ -71,7 +69,7 @@ macro_rules! fields {
             /// Everything else, which cleo does not use.
             #[arg(skip)]
             #[serde(flatten)]
-            #[cfg_attr(feature = "schemas", schemars(skip))]
+            #[schemars(skip)]
             pub(crate) other: Map<String, Value>,
         }
 
@@ -124,58 +122,58 @@ fields! {
         (
             arg(skip),
             serde(deserialize_with = "deserialize_given", default),
-            cfg_attr(feature = "schemas", schemars(required, transform = crate::task::schema::line(100)))
+            schemars(required, transform = crate::task::schema::line(100))
         )
         name: String = String::new(), trim_text(String);
         /// Strengths of the agent; their words count in routing
-        (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
+        (arg(long, short, value_name = "TEXT"), schemars(transform = crate::task::schema::text))
         description: String = String::new(), accept_value(String);
         /// supervisor, specialist or custom
         (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
         role: Role = Role::Custom, accept_value(Role);
         /// Goal of the agent; its words count in routing
-        (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
+        (arg(long, value_name = "TEXT"), schemars(transform = crate::task::schema::text))
         objective: String = String::new(), accept_value(String);
         /// System prompt for the model
-        (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::text)))
+        (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"), schemars(transform = crate::task::schema::text))
         prompt: String = String::new(), accept_value(String);
         /// Model to use if the settings name none
-        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(100))))
+        (arg(long, value_name = "NAME"), schemars(transform = crate::task::schema::line(100)))
         model: String = "gpt-4o-mini".to_string(), trim_text(String);
         /// Sampling temperature, from 0 to 2
         (
             arg(long, value_name = "N", allow_negative_numbers = true),
-            cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2), extend("multipleOf" = 0.01)))
+            schemars(range(min = 0, max = 2), extend("multipleOf" = 0.01))
         )
         temperature: f64 = 0.7, accept_value(f64);
         /// Maximum number of tokens in an answer
         (
             arg(long, value_name = "N"),
             serde(alias = "maxTokens"),
-            cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000_000)))
+            schemars(range(min = 1, max = 1_000_000))
         )
         max_tokens: u32 = 4_000, accept_value(u32);
         /// Display colour, such as #6B7280
         (
             arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"),
-            cfg_attr(feature = "schemas", schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$")))
+            schemars(regex(pattern = "^#[0-9A-Fa-f]{6}$"))
         )
         color: String = "#6B7280".to_string(), accept_value(String);
         /// Icon name
-        (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(length(min = 1, max = 50), regex(pattern = r"^[^\x00-\x1f\x7f-\x9f]*$"))))
+        (arg(long, value_name = "NAME"), schemars(length(min = 1, max = 50), regex(pattern = r"^[^\x00-\x1f\x7f-\x9f]*$")))
         icon: String = "robot".to_string(), accept_value(String);
         /// Tags that bring messages to the agent, repeated or separated by commas
         (
             arg(long = "tag", value_name = "TAG", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
+            schemars(transform = crate::task::schema::list)
         )
         tags: Vec<String> = Vec::new(), list(Vec<String>);
         /// Tools that the agent may use, repeated or separated by commas
         (
             arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
+            schemars(transform = crate::task::schema::list)
         )
         tools: Vec<String> = Vec::new(), list(Vec<String>);
         /// active, paused or archived
@@ -200,7 +198,7 @@ fields! {
         (
             arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
+            schemars(transform = crate::task::schema::list)
         )
         intents: Vec<String> = Vec::new(), list(Vec<String>);
         /// Capability for steps of plans, such as web-crawler
@@ -210,24 +208,24 @@ fields! {
         (
             arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
             serde(deserialize_with = "words", default),
-            cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::list))
+            schemars(transform = crate::task::schema::list)
         )
         skills: Vec<String> = Vec::new(), list(Vec<String>);
         /// URL of an HTTP worker
-        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$"))))
+        (arg(long, value_name = "URL"), schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$")))
         endpoint: Option<String> = None, read_optional_text(String);
         /// Program and arguments of a worker, split into words like a shell does, but run without a
         /// shell
         (arg(long, value_name = "COMMAND"))
         command: Vec<String> = Vec::new(), command(CommandLine);
         /// Health check URL of a worker
-        (arg(long, value_name = "URL"), cfg_attr(feature = "schemas", schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$"))))
+        (arg(long, value_name = "URL"), schemars(length(max = 2_000), regex(pattern = r"^(https?://[^\s/?#@]+([/?#]\S*)?)?$")))
         healthcheck: Option<String> = None, read_optional_text(String);
         /// Timeout of a worker in milliseconds
         (
             arg(long, value_name = "MS"),
             serde(alias = "timeoutMs"),
-            cfg_attr(feature = "schemas", schemars(range(min = 1, max = 600_000)))
+            schemars(range(min = 1, max = 600_000))
         )
         timeout_ms: u32 = 5_000, accept_value(u32);
     }

@@ -48,8 +48,7 @@ pub(crate) struct LeftOut {
 }
 
 /// A skill that another of the same name takes precedence over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shadowed {
     pub(crate) name: String,

@@ -56,8 +56,7 @@ closed! {
 
 macro_rules! tools {
     ($($variant:ident = $name:literal, $what:literal, $writes:literal, $takes:literal, $verbs:expr;)+) => {
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
         impl Tool {
@@ -185,8 +184,7 @@ pub(crate) enum Meaning {
     Unknown,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ToolResult {
     pub(crate) name: Tool,
     pub(crate) args: Map<String, Value>,
@@ -194,8 +192,7 @@ pub(crate) struct ToolResult {
 }
 
 /// An answer of the chat to one message.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
@@ -229,8 +226,9 @@ pub(crate) struct Question {
 }
 
 /// The answer that a pending call needs.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PendingKind {
     /// A yes or a no.
@@ -241,8 +239,7 @@ pub(crate) enum PendingKind {
 }
 
 /// How a pending call was resolved.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Resolution {
     Confirmed,
@@ -252,8 +249,7 @@ pub(crate) enum Resolution {
     Expired,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct ComponentOption {
     pub(crate) id: String,
     /// Its type, such as `cards`.
@@ -262,8 +258,7 @@ pub(crate) struct ComponentOption {
     pub(crate) title: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct FieldChange {
     pub(crate) label: String,
     pub(crate) before: Option<String>,
@@ -271,8 +266,7 @@ pub(crate) struct FieldChange {
 }
 
 /// A call that waits for a yes or for the choice of a component.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {
     #[serde(default)]
@@ -300,7 +294,7 @@ pub(crate) struct Pending {
     pub(crate) expires: String,
     /// The call that follows once a component is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
+    #[schemars(with = "Option<Value>")]
     pub(crate) next: Option<Call>,
 }
 

@@ -38,8 +38,7 @@ pub(super) struct Arguments {
 }
 
 /// The run of the demo.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Demo {
     /// The folder, relative to the working directory.
     folder: String,

@@ -32,8 +32,7 @@ pub(super) struct HelpArguments {
     topic: Vec<String>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Explained {
     code: &'static str,
@@ -42,8 +41,7 @@ pub(super) struct Explained {
     advice: &'static str,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,
@@ -180,8 +178,7 @@ pub(super) struct ManArguments {
 }
 
 /// The pages that were written.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Written {
     pages: Vec<String>,
     total: usize,
@@ -254,8 +251,7 @@ pub(super) struct SchemaArguments {
 }
 
 /// The schemas that there are.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Listed {
     /// Names of commands, as replies spell them.
     schemas: Vec<String>,

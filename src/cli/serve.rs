@@ -189,14 +189,12 @@ pub(in crate::cli) struct ServeArguments {
 }
 
 /// The reply once the server listens.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(in crate::cli) struct Served {
     server: Place,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Place {
     url: String,

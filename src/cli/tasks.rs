@@ -139,8 +139,7 @@ impl ArchiveOptions {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,

@@ -15,8 +15,7 @@ use crate::error::{Code, Error};
 /// Maximum length of a fix, in characters.
 const FIX_MAX: usize = 4_000;
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Version {
     version: &'static str,
 }

@@ -23,8 +23,7 @@ pub(crate) enum Kind {
     Folders,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Value {
     /// A word or a line of text.

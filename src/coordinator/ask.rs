@@ -27,11 +27,10 @@ use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 const RESULT_MAX: usize = 20_000;
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[derive(Args, Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Query {
     /// The query
-    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
+    #[schemars(regex(pattern = crate::task::schema::SEEN))]
     pub(crate) query: String,
 
     /// User id passed to workers
@@ -49,8 +48,7 @@ pub(crate) struct Query {
     pub(crate) _options: Option<Shown>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     #[serde(default, rename = "debug")]
     _debug: bool,
@@ -64,8 +62,7 @@ pub(crate) struct Options {
 }
 
 /// The answer to a query, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct QueryReply {
     pub(crate) answer: String,
     /// The workers that were asked, in order.
@@ -76,8 +73,7 @@ pub(crate) struct QueryReply {
     pub(crate) error: Option<Fault>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct UsedAgent {
     pub(crate) name: String,
     pub(crate) intent: String,

@@ -25,8 +25,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CANCELLED: &str = "the run was cancelled";
 
 /// The request to cancel a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cancelled {
     /// The run as it stands.

@@ -48,7 +48,9 @@ impl Engine<'_> {
             return Ok(self.context.workspace.root.clone());
         };
         let task = self.slots[step].task;
-        let task = self.context.read(|transaction| require(transaction, task))?;
+        let task = self
+            .context
+            .read(|transaction| require(transaction, task))?;
         let declared = Declared::from_task(&task);
         let tree =
             trees.create_worktree(self.slots[step].task, self.slots[step].attempt, declared)?;

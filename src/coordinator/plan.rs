@@ -49,8 +49,7 @@ pub(crate) struct Options<'a> {
 }
 
 /// The result of a plan.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlanReport {
     /// The record.
@@ -65,8 +64,7 @@ pub(crate) struct PlanReport {
 }
 
 /// The result of a step.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepReport {
     pub(crate) step: String,

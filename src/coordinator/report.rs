@@ -15,8 +15,7 @@ use crate::run::{
 const NAMED_MAX: usize = 5;
 
 /// The result of a run and of each of its tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Report {
     pub(crate) run: Run,
     /// Its tasks, in its order.

@@ -17,14 +17,10 @@ const NAME_MAX: usize = 200;
 
 // A run over tasks, as a command and a request ask for it; what is left out is as the settings say. A doc comment would
 // become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemas",
-    schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
         "tasks": {"minItems": 1}, "epic": {"type": "string"}, "allReady": {"const": true},
-    })))
-)]
-#[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    })))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunRequest {
     /// Tasks to run; an epic means all tasks below it
@@ -46,7 +42,7 @@ pub(crate) struct RunRequest {
     /// Agent program: claude, codex, gemini, opencode, copilot or command, with an optional model
     /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
     #[arg(long, value_name = "NAME")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::visible(NAME_MAX)))]
+    #[schemars(transform = crate::task::schema::visible(NAME_MAX))]
     pub(crate) runner: Option<String>,
 
     /// Agent command; {prompt_file}, {output_file} and {cwd} are replaced by paths. It is split
@@ -57,45 +53,45 @@ pub(crate) struct RunRequest {
 
     /// Model for the runner
     #[arg(long, value_name = "NAME")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::visible(NAME_MAX)))]
+    #[schemars(transform = crate::task::schema::visible(NAME_MAX))]
     pub(crate) model: Option<String>,
 
     /// Maximum number of agents at a time [default: the setting run.jobs, 4]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000)))]
+    #[schemars(range(min = 1, max = 1_000))]
     pub(crate) jobs: Option<u16>,
 
     /// Maximum number of repair attempts per task [default: the setting run.repair, 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
-    #[cfg_attr(feature = "schemas", schemars(range(max = 10)))]
+    #[schemars(range(max = 10))]
     pub(crate) repair: Option<u32>,
 
     /// Start no more tasks once the agents cost this much, in US dollars. An attempt in progress,
     /// or that reports no cost, counts as the most expensive one of the run, or as an equal share
     /// while no cost is known. The first attempt runs alone
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
-    #[cfg_attr(feature = "schemas", schemars(extend("exclusiveMinimum" = 0)))]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub(crate) max_cost: Option<f64>,
 
     /// Maximum turns of an agent, if its program counts them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub(crate) max_turns: Option<u32>,
 
     /// Time limit of the run, in seconds or as 90s, 10m, 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
+    #[schemars(range(min = 1, max = 2_592_000))]
     pub(crate) time_limit: Option<u64>,
 
     /// Time limit of an agent, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
+    #[schemars(range(min = 1, max = 2_592_000))]
     pub(crate) task_time_limit: Option<u64>,
 
     /// Maximum time without output of an agent, in seconds or as 10m [default: the setting
     /// run.idleLimit, 15m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
+    #[schemars(range(min = 1, max = 2_592_000))]
     pub(crate) idle_limit: Option<u64>,
 
     /// Run each task in its own git worktree and branch. Verified work is merged into the current
@@ -124,8 +120,9 @@ pub(crate) struct RunRequest {
 }
 
 /// How tasks are kept apart.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Isolation {
     /// Git worktrees
@@ -195,15 +192,13 @@ fn check_name(what: &str, name: Option<&str>) -> Result<()> {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemas",
-    schemars(
+#[derive(
+    Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[schemars(
         description = "A plan, or a goal, that is to be carried out; what is left out has its default.",
         transform = crate::task::schema::require_one("oneOf", serde_json::json!({"text": {"type": "string"}, "goal": {"type": "string"}}))
-    )
-)]
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    )]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct PlanRequest {
     /// The text of the plan, JSON or YAML.
@@ -213,18 +208,18 @@ pub(crate) struct PlanRequest {
     /// A goal in place of a plan, in words: a plan is made of it by rule.
     #[arg(skip)]
     #[serde(skip_serializing)]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX)))]
+    #[schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX))]
     pub(crate) goal: Option<String>,
     /// Maximum number of passes over the plan until its last step reports success.
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = parse_passes, help = PASSES)]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
+    #[schemars(range(min = 1, max = 100))]
     pub(crate) max_loops: Option<u32>,
     /// The part that later passes repeat.
     #[arg(long, value_name = "PART", default_value = "plan", help = REFINE)]
     pub(crate) refine: Option<Refine>,
     /// Maximum number of steps at a time.
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=256))]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 256)))]
+    #[schemars(range(min = 1, max = 256))]
     pub(crate) jobs: Option<u16>,
 }
 

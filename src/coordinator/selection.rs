@@ -299,8 +299,7 @@ pub(super) fn team(
 }
 
 /// The steps that a run would take.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Rehearsed {
     /// The tasks, in the order in which they would begin were nothing in their way.
     pub(crate) tasks: Vec<Rehearsal>,
@@ -309,8 +308,7 @@ pub(crate) struct Rehearsed {
 }
 
 /// The plan for a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rehearsal {
     #[serde(flatten)]

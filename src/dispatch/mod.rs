@@ -86,8 +86,7 @@ closed! {
 }
 
 /// A skill that a rule leads to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Candidate {
     pub(crate) skill: String,
     pub(crate) strategy: Strategy,
@@ -103,16 +102,14 @@ pub(crate) struct Candidate {
     is_doubtful: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Rejected {
     pub(crate) skill: String,
     pub(crate) reason: String,
 }
 
 /// Which skill a task gets, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision {
     /// The task, as the caller named it.

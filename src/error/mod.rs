@@ -34,8 +34,7 @@ macro_rules! error {
 }
 
 /// Another way out of an error.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, PartialEq, Eq, schemars::JsonSchema)]
 pub(crate) struct Alternative {
     /// The effect of the command, in a few words.
     pub(crate) action: String,

@@ -10,8 +10,7 @@ const URL_MAX: usize = 2_000;
 /// Longest line of a failed command in a message, in characters.
 const LINE_MAX: usize = 200;
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Evidence {
     #[serde(flatten)]
     pub(crate) proof: Proof,
@@ -19,8 +18,7 @@ pub(crate) struct Evidence {
     pub(crate) origin: Origin,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(
     tag = "kind",
     rename_all = "camelCase",
@@ -100,8 +98,7 @@ impl Proof {
 }
 
 /// Where and when evidence was taken.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
     pub(crate) directory: String,

@@ -50,8 +50,7 @@ pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
 }
 
 /// A worker, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Entry {
     name: String,
     description: String,
@@ -92,8 +91,7 @@ fn registry_or_page(call: &Call) -> Result<Answer> {
 }
 
 /// A temporary agent, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Registered {
     success: bool,

@@ -30,17 +30,13 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct Message {
-    #[cfg_attr(feature = "schemas", schemars(required, transform = crate::task::schema::note))]
+    #[schemars(required, transform = crate::task::schema::note)]
     message: Option<String>,
     /// Id of the conversation; by default the caller's own.
     #[serde(alias = "conversationId")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,100}$"))
-    )]
+    #[schemars(regex(pattern = "^[A-Za-z0-9_.:-]{1,100}$"))]
     conversation_id: Option<String>,
     /// Earlier messages, oldest first. The client that they name last is used if the server
     /// remembers none.
@@ -56,24 +52,21 @@ struct Message {
 }
 
 /// The reply, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Replied {
     response: Response,
 }
 
 /// Status and text of the reply.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Response {
     status: &'static str,
     #[serde(with = "Data")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Data"))]
+    #[schemars(with = "Data")]
     data: Turn,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(remote = "Turn")]
 struct Data {
     agent: ChatAgent,

@@ -52,8 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
     routes.map(|route| route.tag("executions")).into()
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wait {
     /// Reply at the end, or after two minutes with the state so far.
@@ -61,8 +60,7 @@ struct Wait {
     wait: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct Input {
     #[serde(flatten)]
     said: MessageRequest,

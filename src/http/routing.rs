@@ -44,8 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A message to route.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct RouteRequest {
     #[serde(flatten)]
     said: MessageRequest,
@@ -54,8 +53,7 @@ struct RouteRequest {
     draft: Option<Map<String, Value>>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Routed<'a> {
     route: Decision<'a>,
@@ -67,8 +65,7 @@ struct Routed<'a> {
 }
 
 /// An agent that is not a candidate.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct NotScored<'a> {
     id: &'a str,
     name: &'a str,
@@ -135,15 +132,13 @@ fn add_draft(view: &View, fields: Map<String, Value>) -> Result<View> {
     })
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct Attempt {
     draft: Map<String, Value>,
 }
 
 /// Effect of a draft on the routing of messages.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DraftTrial {
     messages: usize,
@@ -156,8 +151,7 @@ struct DraftTrial {
 }
 
 /// The agent of a message before and after the change.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Outcome {
     text: String,
     from: String,

@@ -47,8 +47,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A run that was started, resumed or cancelled.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Started {
     run: RunRow,
     /// Command line that starts it.

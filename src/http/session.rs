@@ -49,14 +49,12 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// The caller; none after signing out.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Signed {
     session: Option<Session>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Session {
     user: String,
@@ -66,8 +64,7 @@ struct Session {
     expires_at: Option<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 struct Secret {
     token: String,
 }
@@ -114,15 +111,13 @@ fn sign_out(call: &Call) -> Result<Answer> {
     Ok(Answer::ok(&Signed { session: None })?.header(SET_COOKIE, &cookie))
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Standing {
     status: Status,
 }
 
 /// The workspace, the caller, and the number of items of each kind.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Status {
     version: &'static str,
@@ -137,8 +132,7 @@ struct Status {
     counts: Counts,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Place {
     name: String,
     /// The folder; only for the user of this machine.
@@ -170,8 +164,7 @@ fn status(call: &Call) -> Result<Answer> {
 }
 
 /// The form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Health {
     status: &'static str,
     message: &'static str,

@@ -33,8 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A reply with warnings.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Warned<T> {
     #[serde(flatten)]
     pub(super) result: T,

@@ -18,9 +18,8 @@ pub(crate) struct Reply {
     pub(crate) model: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) enum Finish {
     /// The answer is complete.
     Stop,

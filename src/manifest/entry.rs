@@ -16,23 +16,19 @@ use crate::words::closed;
 pub(crate) use super::rules::LINE_MAX;
 
 /// Report of an agent about one piece of work. Field names are those of the manifest, also in replies.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))
-    )]
+    #[schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))]
     pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(usize::MAX)))]
+    #[schemars(transform = crate::task::schema::line(usize::MAX))]
     pub(crate) file: String,
     /// One line.
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::line(500)))]
+    #[schemars(transform = crate::task::schema::line(500))]
     pub(crate) title: String,
     /// Day of the work, `2026-01-26`.
-    #[cfg_attr(feature = "schemas", schemars(extend("format" = "date")))]
+    #[schemars(extend("format" = "date"))]
     pub(crate) date: String,
     pub(crate) status: Status,
     pub(crate) topics: Vec<String>,
@@ -105,9 +101,8 @@ closed! {
 }
 
 /// Work that remains.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(with = "String", inline))]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(with = "String", inline)]
 pub(crate) enum Followup {
     /// Work on a task.
     Task(TaskId),
@@ -152,8 +147,7 @@ pub(super) fn task(text: &str) -> Option<TaskId> {
 }
 
 /// A fault of an entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     pub(crate) field: String,
     /// The fault, to be read after the field's name.
@@ -216,9 +210,8 @@ fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
 }
 
 /// A value that is copied as text, so that it keeps every digit.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(with = "serde_json::Value"))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[schemars(with = "serde_json::Value")]
 #[serde(transparent)]
 pub(crate) struct Raw(Box<RawValue>);
 

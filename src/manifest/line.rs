@@ -14,13 +14,12 @@ const STARTS_TRIED: usize = 16;
 /// Maximum number of entries to read from one line.
 const ENTRIES_TAKEN: usize = 1_000;
 
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Faulty {
     /// Number of the line, from 1.
     pub(crate) line: usize,
     #[serde(serialize_with = "name")]
-    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub(crate) code: Code,
     pub(crate) message: String,
     /// Id of the entry, where one can be read.

@@ -22,14 +22,12 @@ use crate::task::{Priority, Status, Task};
 const TITLE_MAX: usize = 200;
 
 /// A task as it is, or as a change made it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Kept {
     task: AgentTask,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     tasks: Vec<AgentTask>,
     /// How many there are without the limit.
@@ -37,14 +35,12 @@ pub(crate) struct Listed {
 }
 
 /// Counted tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Counted {
     stats: Stats,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Stats {
     /// All that are not archived.
@@ -72,52 +68,42 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<Strin
 }
 
 /// Fields of a task. Null empties a field of a task that is there, and is nothing of a new one.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(extend("required" = ["title"])))]
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
+#[schemars(extend("required" = ["title"]))]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Fields {
     /// The task that is changed.
     id: Option<TaskId>,
     /// The work, in one line of at most 200 characters.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "String", transform = crate::task::schema::line(TITLE_MAX)))]
+    #[schemars(with = "String", transform = crate::task::schema::line(TITLE_MAX))]
     title: Given<String>,
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", transform = crate::task::schema::text))]
+    #[schemars(with = "Option<String>", transform = crate::task::schema::text)]
     description: Given<String>,
     /// todo, doing, review, done, paused or cancelled; a new one is todo.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Status"))]
+    #[schemars(with = "Status")]
     status: Given<Status>,
     /// low, medium, high or urgent.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Priority"))]
+    #[schemars(with = "Priority")]
     priority: Given<Priority>,
     #[serde(deserialize_with = "deserialize_given", alias = "assignedTo")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(with = "Option<String>", transform = crate::task::schema::line(100))
-    )]
+    #[schemars(with = "Option<String>", transform = crate::task::schema::line(100))]
     assigned_to: Given<String>,
     /// A date or time, RFC 3339.
     #[serde(deserialize_with = "moment", alias = "dueDate")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>", transform = crate::task::schema::moment))]
+    #[schemars(with = "Option<String>", transform = crate::task::schema::moment)]
     due_date: Given<String>,
     #[serde(deserialize_with = "deserialize_given", alias = "estimatedHours")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(with = "Option<f64>", range(min = 0, max = 999.99), extend("multipleOf" = 0.01))
-    )]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 999.99), extend("multipleOf" = 0.01))]
     estimated_hours: Given<f64>,
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<Vec<String>>", transform = crate::task::schema::words))]
+    #[schemars(with = "Option<Vec<String>>", transform = crate::task::schema::words)]
     tags: Given<Vec<String>>,
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(with = "Option<String>", transform = crate::task::schema::line(100))
-    )]
+    #[schemars(with = "Option<String>", transform = crate::task::schema::line(100))]
     feature: Given<String>,
 }
 
@@ -256,8 +242,7 @@ fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
 }
 
 /// Which tasks to list.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wanted {
     /// Statuses with commas between them.
@@ -280,8 +265,7 @@ pub(crate) struct Wanted {
 }
 
 /// When tasks are due.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Due {
     /// Before now, and open.
@@ -353,8 +337,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Kept>
 }
 
 /// The filter of counted tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Whose {
     /// Assigned to this agent.

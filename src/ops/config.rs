@@ -28,16 +28,14 @@ pub(crate) struct Files {
     pub(crate) config_home: Option<PathBuf>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Setting {
     /// Name of the setting
     key: String,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) key: &'static str,
     /// Its value; null if it is not set and has no default.
@@ -50,21 +48,18 @@ pub(crate) struct Shown {
     pub(crate) variable: &'static str,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     pub(crate) settings: Vec<Shown>,
     pub(crate) total: usize,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct One {
     pub(crate) setting: Shown,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Changed {
     pub(crate) key: String,
     /// Its value in the file now; null if it is not set there.

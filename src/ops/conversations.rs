@@ -24,23 +24,21 @@ pub(crate) const OWN: &[&str] = &[
 ];
 
 /// A conversation as it is, or as a change made it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Kept {
     conversation: Conversation,
 }
 
 /// A conversation that is to begin.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Beginning {
     /// The agent, `cleo-supervisor`, or `chat`.
     #[serde(alias = "agentId")]
-    #[cfg_attr(feature = "schemas", schemars(required))]
+    #[schemars(required)]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
+    #[schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE))]
     title: Option<String>,
 }
 
@@ -83,8 +81,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     Ok(Kept { conversation })
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The conversations, the last used one first.
     pub(crate) conversations: Vec<InList>,
@@ -92,8 +89,7 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct InList {
     #[serde(flatten)]
     pub(crate) conversation: Conversation,
@@ -117,8 +113,7 @@ pub(crate) fn list(surroundings: &Surroundings, filter: ConversationFilter) -> R
     Ok(listed)
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Args, Deserialize)]
+#[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     /// Id of the conversation
@@ -135,8 +130,7 @@ pub(crate) struct Part {
 }
 
 /// A conversation with its last messages.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) conversation: Conversation,
     /// The last messages, oldest first.
@@ -176,8 +170,7 @@ fn find_pending_call(
 }
 
 /// A change of a conversation.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Change {
     id: String,
@@ -185,7 +178,7 @@ pub(crate) struct Change {
     #[serde(alias = "agentId")]
     agent_id: Option<String>,
     /// Its title, at most 200 characters.
-    #[cfg_attr(feature = "schemas", schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE)))]
+    #[schemars(length(max = 200), regex(pattern = crate::task::schema::VISIBLE))]
     title: Option<String>,
     /// `archived` ends it.
     status: Option<ConversationStatus>,

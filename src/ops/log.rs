@@ -29,8 +29,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 
 /// An operation and what it did, in a few words.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Entry {
     #[serde(flatten)]
     pub(crate) operation: Operation,
@@ -41,8 +40,7 @@ pub(crate) struct Entry {
 }
 
 /// Operations, newest first.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Logged {
     pub(crate) operations: Vec<Entry>,
     /// How many fit in all.
@@ -50,8 +48,7 @@ pub(crate) struct Logged {
 }
 
 /// One operation with its changes.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) operation: Entry,
     /// Its changes, oldest first.

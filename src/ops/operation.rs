@@ -108,8 +108,7 @@ impl Facts {
 }
 
 // The request of an operation that needs none.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(clap::Args, Default, Deserialize)]
+#[derive(clap::Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 

@@ -11,8 +11,7 @@ use crate::store::{Change, Transaction};
 use crate::task::rules::is_slug;
 
 /// A phase with its tasks counted.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Counted {
     #[serde(flatten)]
     pub(crate) phase: Phase,
@@ -22,8 +21,7 @@ pub(crate) struct Counted {
 }
 
 /// The phases in order.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Phases {
     pub(crate) phases: Vec<Counted>,
     pub(crate) total: usize,
@@ -32,8 +30,7 @@ pub(crate) struct Phases {
 }
 
 /// A phase after a command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Moved {
     pub(crate) phase: Counted,
     /// False when nothing had to be done.

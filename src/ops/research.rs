@@ -15,16 +15,14 @@ use crate::ops::tasks::One;
 use crate::store::{Link, Transaction};
 use crate::task;
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
     pub(crate) tasks: Vec<LinkedTask>,
 }
 
 /// A task that an entry is linked to.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LinkedTask {
     pub(crate) id: TaskId,
     /// Its title; none if there is no such task.
@@ -34,8 +32,7 @@ pub(crate) struct LinkedTask {
 }
 
 /// An entry that a task is linked to.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LinkedEntry {
     pub(crate) entry: String,
     /// Its title; none if the manifest no longer has the entry.
@@ -44,8 +41,7 @@ pub(crate) struct LinkedEntry {
     pub(crate) sources: Vec<Source>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Source {
     /// In the entry's `linked_tasks`.
@@ -54,8 +50,7 @@ pub(crate) enum Source {
     Store,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Linked {
     pub(crate) task: TaskId,
     pub(crate) entry: String,
@@ -63,8 +58,7 @@ pub(crate) struct Linked {
     pub(crate) created: bool,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Links {
     pub(crate) task: TaskId,
     /// Its entries: first those that name it, in the order of the manifest, then those linked later.
@@ -106,8 +100,7 @@ fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
     places.map(|(_, source)| source).collect()
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pair {
     /// The task

@@ -21,8 +21,7 @@ use crate::workspace::Workspace;
 const PAGE: u32 = 1_000;
 
 /// Everything that would run in a workspace.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Review {
     /// Each command, address, run, setting, skill and protocol once.
     pub(crate) items: Vec<Reviewed>,
@@ -32,8 +31,7 @@ pub(crate) struct Review {
 }
 
 /// Something that would run, and whether it may.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Reviewed {
     #[serde(flatten)]
     pub(crate) item: Item,

@@ -51,8 +51,7 @@ pub(crate) struct Router {
 }
 
 /// The decision about a message, and its event.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Routed<'a> {
     #[serde(flatten)]
     pub(crate) decision: Decision<'a>,

@@ -18,8 +18,7 @@ use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
 
 /// A session after a command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Moved {
     pub(crate) session: Session,
     /// False when nothing had to be done.
@@ -27,16 +26,14 @@ pub(crate) struct Moved {
 }
 
 /// Sessions and how many there are.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Sessions {
     pub(crate) sessions: Vec<Session>,
     pub(crate) total: usize,
 }
 
 /// A session with the state of its work.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Standing {
     pub(crate) session: Session,
     /// Number of tasks in its scope by status.
@@ -49,8 +46,7 @@ pub(crate) struct Standing {
 }
 
 /// A session with the task in its focus.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Focus {
     pub(crate) focus: Option<Task>,
     pub(crate) session: Session,

@@ -29,8 +29,7 @@ const TOKENS_MAX: usize = 1_000;
 const USER_MAX: usize = 100;
 
 /// A token, without what makes it one.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {
     /// Its name for people and commands.
@@ -58,15 +57,13 @@ struct TokenFile {
 }
 
 /// A token that was made. Its secret is told once and stored nowhere.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Created {
     pub(crate) token: Token,
     pub(crate) secret: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The tokens, oldest first.
     pub(crate) tokens: Vec<Token>,
@@ -74,8 +71,7 @@ pub(crate) struct Listed {
 }
 
 /// A token that was taken away.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Revoked {
     pub(crate) token: Token,
 }

@@ -22,9 +22,8 @@ use crate::task::{Status, Task};
 /// How many changes a reply holds.
 const SHOWN: usize = 100;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
-#[cfg_attr(feature = "schemas", schemars(rename = "UndoRequest"))]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "UndoRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "\
 Without a number, undoes the latest operation of your own (of CLEO_AGENT) that can be undone and
@@ -41,7 +40,7 @@ pub(crate) struct Request {
     /// Number of the operation
     // Without a default and never null: only the command line may leave it out.
     #[serde(deserialize_with = "deserialize_given")]
-    #[cfg_attr(feature = "schemas", schemars(with = "u64"))]
+    #[schemars(with = "u64")]
     pub(crate) operation: Option<u64>,
 
     /// Show what would be changed
@@ -51,8 +50,7 @@ pub(crate) struct Request {
 }
 
 /// The result of an undo.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Undone {
     /// The operation that was undone.

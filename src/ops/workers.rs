@@ -102,8 +102,7 @@ impl Workers {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) agent: String,
@@ -117,8 +116,7 @@ pub(crate) struct Check {
     pub(crate) time_ms: u64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Checked {
     /// Each worker, in list order.
     pub(crate) checks: Vec<Check>,
@@ -128,8 +126,7 @@ pub(crate) struct Checked {
     pub(crate) down: usize,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checking {
     /// Ids of workers [default: all active ones]

@@ -8,8 +8,7 @@ use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::records::ConversationFilter;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
     /// Tasks that are neither done nor cancelled.

@@ -38,8 +38,7 @@ const STEP_FIELDS: [&str; 8] = [
 const NAME_SHOWN: usize = 70;
 
 /// Something that keeps a plan from being carried out.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
     /// Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`.
@@ -47,8 +46,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FaultKind {
     /// The text is neither JSON nor YAML.

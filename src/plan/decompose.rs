@@ -33,8 +33,7 @@ impl Decomposed {
 }
 
 /// Where the skills of a plan come from.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
     /// Words of the goal.
@@ -50,8 +49,7 @@ pub(crate) enum Source {
     File,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Found {
     pub(crate) skill: &'static str,
     pub(crate) capability: &'static str,

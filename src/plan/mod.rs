@@ -31,8 +31,7 @@ pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
 pub(crate) const LOOPS_MAX: u32 = 100;
 
 /// A goal, and the steps to it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Plan {
     /// The goal, in the words of the user.
@@ -47,13 +46,12 @@ pub(crate) struct Plan {
     pub(crate) unavailable: Vec<Unavailable>,
     /// Fields that a plan does not have, each of which is a fault.
     #[serde(flatten, skip_serializing)]
-    #[cfg_attr(feature = "schemas", schemars(skip))]
+    #[schemars(skip)]
     pub(crate) unknown: Map<String, Value>,
 }
 
 /// One piece of work, for one agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, expecting = "an object")]
 pub(crate) struct Step {
     /// Its name, by which others wait for it.
@@ -78,13 +76,12 @@ pub(crate) struct Step {
     pub(crate) depends_on: Vec<String>,
     /// Fields that a step does not have, each of which is a fault.
     #[serde(flatten, skip_serializing)]
-    #[cfg_attr(feature = "schemas", schemars(skip))]
+    #[schemars(skip)]
     pub(crate) unknown: Map<String, Value>,
 }
 
 /// A skill that was left out of a plan.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Unavailable {
     pub(crate) skill: String,

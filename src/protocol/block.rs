@@ -23,8 +23,7 @@ const NAME: &str = "SUBAGENT PROTOCOL";
 pub(crate) const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 
 /// One way in which a prompt fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Violation {
     /// The rule: `MARKER`, `OUT-001` …, `DIGEST`, `TEXT`.
     pub(crate) rule: String,

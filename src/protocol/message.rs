@@ -27,8 +27,7 @@ pub(crate) fn kind_of(skill: &Skill) -> &str {
 }
 
 /// How far the work came, as the agent says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Complete,

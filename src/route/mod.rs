@@ -105,15 +105,11 @@ pub(crate) struct Query {
 }
 
 /// A query as a JSON object; other fields may stand beside these.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemas",
-    schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
+#[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
+#[schemars(transform = crate::task::schema::require_one("oneOf", serde_json::json!({
         "input": {"type": "string", "pattern": crate::task::schema::SEEN},
         "message": {"type": "string", "pattern": crate::task::schema::SEEN},
-    })))
-)]
-#[derive(Debug, Default, Deserialize)]
+    })))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageRequest {
     /// The message.
@@ -132,8 +128,7 @@ pub(crate) struct MessageRequest {
 }
 
 /// An object that may hold the requested agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 struct Wish {
     requested_agent_id: Option<String>,
 }

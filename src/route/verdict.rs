@@ -141,8 +141,7 @@ impl Index {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decided {
     Matched,
@@ -151,8 +150,7 @@ pub(crate) enum Decided {
     Finalize,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision<'a> {
     /// Id of the agent; `finalize` when none fits.
@@ -173,16 +171,14 @@ pub(crate) struct Decision<'a> {
     pub(crate) total: usize,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct RunnerUp<'a> {
     pub(crate) id: &'a str,
     pub(crate) score: u32,
 }
 
 /// An agent that could have been chosen, with the parts of its score, which add up.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate<'a> {
     pub(crate) id: &'a str,
@@ -199,8 +195,7 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// The event of a decision.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Delegation<'a> {
     /// The supervisor.
     pub(crate) from: &'static str,

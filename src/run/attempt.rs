@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::event::{AgentEnd, AttemptStart, TaskEvent};
 use super::{Outcome, StepState, Usage};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,

@@ -132,8 +132,7 @@ pub(crate) enum TaskEvent {
 }
 
 /// The skill, the runner and the claim of an attempt, and where its entry and output go.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Setup {
     pub(crate) skill: Option<String>,
@@ -250,8 +249,7 @@ impl RunEvent {
 }
 
 /// An event of a run as it is stored. Cursors grow, so a reader that continues from the last one misses nothing.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Event {
     /// Its number among all events.
     pub(crate) cursor: u64,
@@ -265,8 +263,7 @@ pub(crate) struct Event {
 }
 
 /// An event as one line of JSON. Its task, step and attempt are beside its detail, not in it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Line {
     /// Its number among all events.

@@ -36,8 +36,7 @@ pub(crate) fn detail(fields: Value) -> Detail {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
@@ -101,8 +100,9 @@ impl Run {
 }
 
 /// Tokens that a model used; none where its server did not count.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
     pub(crate) input_tokens: Option<u64>,
@@ -131,8 +131,7 @@ pub(crate) const STEP: &str = "execution_step";
 pub(crate) const DELEGATION: &str = "agent-delegation";
 
 /// The progress of a run, as an agent reports it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Step {
     /// `step_<run>_<n>`.
     pub(crate) id: String,
@@ -251,8 +250,7 @@ pub(crate) fn is_id(text: &str) -> bool {
 }
 
 /// A conversation, as a row of the specification's table.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Conversation {
     /// `conv_<ms>_<random>`.
     pub(crate) id: String,
@@ -272,8 +270,7 @@ pub(crate) struct Conversation {
 }
 
 /// Something that was said, in a conversation, in a run, or in both; as a row of the specification's table.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Message {
     /// `msg_<run>_<n>`.
     pub(crate) id: String,

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::TaskId;
 use crate::task::graph::{Edges, depths};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Planned {
     pub(crate) task_id: TaskId,

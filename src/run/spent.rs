@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Usage;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Spent {
     /// Tokens that agents used, as far as they report them.
     pub(crate) usage: Option<Usage>,

@@ -44,8 +44,7 @@ impl StepState {
 }
 
 /// A task of a run, with its state.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRun {
     /// Its criteria are those of its last claim, once it was claimed.
@@ -131,8 +130,7 @@ impl TaskRun {
 }
 
 /// Number of tasks of a run in each state. An epic is counted only when it failed.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Counts {
     pub(crate) total: usize,
     pub(crate) waiting: usize,

@@ -23,8 +23,7 @@ const SUBJECTS: &[&str] = &[
 ];
 
 /// The source of a line.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Channel {
     /// An event of the run.
@@ -37,8 +36,7 @@ pub(crate) enum Channel {
     Tool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Line {
     pub(crate) ch: Channel,
     /// Its text, without anything that steers a screen.
@@ -51,8 +49,7 @@ pub(crate) struct Line {
     pub(crate) tool: Option<Tool>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tool {
     pub(crate) name: String,

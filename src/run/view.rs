@@ -16,8 +16,7 @@ const BAR_MAX: usize = 60;
 const TITLE_MAX: usize = 300;
 
 /// A run with what happened in it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct RunView {
     pub(crate) run: RunRow,
     /// Its tasks, if it is a run over tasks: by wave, then in the order of the run.
@@ -37,8 +36,7 @@ pub(crate) struct RunView {
 }
 
 /// A run on one line.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
     #[serde(flatten)]
@@ -63,8 +61,7 @@ pub(crate) struct RunRow {
 }
 
 /// The failure of a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     pub(crate) task: Option<TaskId>,
     pub(crate) message: String,

@@ -18,8 +18,7 @@ use crate::id::digest;
 pub(crate) const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
     /// In a folder that the user named.
@@ -31,8 +30,7 @@ pub(crate) enum Source {
     BuiltIn,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
@@ -190,8 +188,7 @@ fn split_list(list: &str) -> Vec<String> {
 }
 
 /// A fault of a file, with its place.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     /// A stable name such as `SKILL_NAME_UPPERCASE`.
     pub(crate) code: &'static str,

@@ -42,8 +42,7 @@ pub(crate) trait Graph {
 }
 
 /// Whether a task can start, and its holder.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Availability {
     /// Whether it can start now: it is pending, and waits for nothing.
     pub(crate) ready: bool,
@@ -52,8 +51,7 @@ pub(crate) struct Availability {
 }
 
 /// A task that can start now.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct ReadyTask {
     #[serde(flatten)]
     pub(crate) task: TaskView,

@@ -62,8 +62,7 @@ pub(crate) trait Log {
 }
 
 /// One change of one thing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Change {
     /// Kind of change: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`, `gate`, `criterion`,
     /// `requiredGates`, `forced`, `linked`, `unlinked` and other words.
@@ -76,8 +75,7 @@ pub(crate) struct Change {
 }
 
 /// A change with its place in the log.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Recorded {
     /// Its place in the log; later changes have larger numbers.
     pub(crate) cursor: u64,
@@ -93,8 +91,7 @@ pub(crate) struct Recorded {
 }
 
 /// Everything that one transaction did.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Operation {
     /// Its number; later operations have larger ones.
@@ -112,8 +109,7 @@ pub(crate) struct Operation {
     pub(crate) changes: u64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OperationFilter {
     /// Only changes of this task, also of a deleted one
@@ -123,7 +119,7 @@ pub(crate) struct OperationFilter {
     /// Only operations since a date, a time or an age such as 90m, 12h, 2d or 1w
     // The store reads a time, RFC 3339 in UTC.
     #[arg(long, value_name = "WHEN")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::past))]
+    #[schemars(transform = crate::task::schema::past)]
     pub(crate) since: Option<String>,
 
     /// Only operations before this one

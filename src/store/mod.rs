@@ -200,8 +200,7 @@ pub(crate) trait Suggestions {
 }
 
 /// A task and a manifest entry that belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Link {
     pub(crate) task: TaskId,
@@ -270,8 +269,7 @@ pub(crate) trait Spawns {
 }
 
 /// One prepared spawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRecord {
     pub(crate) task: TaskId,

@@ -73,8 +73,7 @@ pub(crate) trait Runs {
     fn last_event(&self) -> Result<u64>;
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunFilter {
     /// Only runs of this agent
@@ -114,8 +113,7 @@ pub(crate) struct RunFilter {
 }
 
 /// Which way rows are sorted.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Dir {
     /// The smallest first.
@@ -126,8 +124,7 @@ pub(crate) enum Dir {
 }
 
 /// By what runs are sorted; what is equal, newest first.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
     /// By when they began.
@@ -209,8 +206,7 @@ pub(crate) trait Conversations {
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ConversationFilter {
     /// Only conversations with this agent

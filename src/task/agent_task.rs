@@ -5,8 +5,7 @@ use serde::Serialize;
 use super::{Priority, Status, Task};
 use crate::id::TaskId;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct AgentTask {
     pub(crate) id: TaskId,
     /// The work, in one line.

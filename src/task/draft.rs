@@ -11,10 +11,9 @@ use crate::strict;
 use crate::words::deserialize_word;
 
 /// Points to another task: by id, or with `@` by the key of a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "schemas", schemars(with = "String", inline))]
-#[cfg_attr(feature = "schemas", schemars(extend("pattern" = r"^([Tt]0*[1-9][0-9]{0,8}|@(\S|\S.*\S))$")))]
+#[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(with = "String", inline)]
+#[schemars(extend("pattern" = r"^([Tt]0*[1-9][0-9]{0,8}|@(\S|\S.*\S))$"))]
 pub(crate) enum Reference {
     /// `T12`
     Id(TaskId),

@@ -18,8 +18,7 @@ use crate::task::layout::arrange;
 pub(crate) const DRAWN_MAX: usize = 2_000;
 const TEMPLATE: &str = include_str!("drawing.svg.hbs");
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Picture {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) svg: Option<String>,

@@ -24,13 +24,12 @@ macro_rules! fields {
         ($($how:meta),*)
         $name:ident: $type:ty $(, change($change:meta))? $(, clear($(#[$word:meta])? $clear:ident))?;
     )+) => {
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         pub(crate) struct Draft {
             /// Title: one line that begins with a verb
             #[arg(required_unless_present = "batch", default_value = "", hide_default_value = true)]
-            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(super::rules::TITLE_MAX)))]
+            #[schemars(transform = super::schema::line(super::rules::TITLE_MAX))]
             pub(crate) title: String,
             $($(#[$help])+ $(#[$how])* pub(crate) $name: $type,)+
             /// Tasks that must be done first (T2, or @key), repeated or separated by commas
@@ -41,13 +40,12 @@ macro_rules! fields {
             pub(crate) parent: Option<Reference>,
             /// Add the task only if no task has this key
             #[arg(long, value_name = "KEY")]
-            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100)))]
+            #[schemars(transform = super::schema::line(100))]
             pub(crate) key: Option<String>,
         }
 
         // Fields that are `None` or empty stay.
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         #[command(after_help = "\
 List options add values to the task; --clear and --remove-… remove values first.
@@ -64,7 +62,7 @@ Examples:
             pub(crate) task: TaskId,
             /// Title: one line that begins with a verb
             #[arg(long, value_name = "TEXT")]
-            #[cfg_attr(feature = "schemas", schemars(transform = super::schema::line(super::rules::TITLE_MAX)))]
+            #[schemars(transform = super::schema::line(super::rules::TITLE_MAX))]
             pub(crate) title: Option<String>,
             $($(#[$help])+ $(#[$how])* $(#[$change])? pub(crate) $name: $type,)+
             /// Tasks that must be done first, repeated or separated by commas
@@ -74,7 +72,7 @@ Examples:
             /// Parent task, or `none`
             #[arg(long, value_name = "TASK", value_parser = parse_parent)]
             #[serde(deserialize_with = "deserialize_given")]
-            #[cfg_attr(feature = "schemas", schemars(with = "Option<TaskId>", description = "Parent task; null for none"))]
+            #[schemars(with = "Option<TaskId>", description = "Parent task; null for none")]
             pub(crate) parent: Option<Parent>,
             /// New status: pending, active, review, blocked or paused
             #[arg(long, value_name = "STATUS", value_parser = parse_status)]
@@ -90,7 +88,7 @@ Examples:
             pub(crate) remove_files: Vec<String>,
             /// Require this gate, in place of the default gates (repeat for more)
             #[arg(long = "require-gate", value_name = "GATE")]
-            #[cfg_attr(feature = "schemas", schemars(with = "Vec<Gate>"))]
+            #[schemars(with = "Vec<Gate>")]
             pub(crate) require_gates: Vec<String>,
             /// Clear a field before other changes are made (repeat for more)
             #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
@@ -98,8 +96,7 @@ Examples:
         }
 
         /// A field that can be emptied.
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub(crate) enum ListField {
             $($($(#[$word])? $clear,)?)+
@@ -140,47 +137,47 @@ Examples:
 
 fields! {
     /// Full description
-    (arg(long, short, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::text)))
+    (arg(long, short, value_name = "TEXT"), schemars(transform = super::schema::text))
     description: Option<String>, clear(Description);
     /// Kind of work: epic, task, subtask, research, testing, documentation, …
     (arg(long = "type", short = 't', value_name = "TYPE"), serde(rename = "type"))
     kind: Option<TaskType>;
     /// Labels, repeated or separated by commas
-    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), cfg_attr(feature = "schemas", schemars(transform = super::schema::words)))
+    (arg(long = "label", short, value_name = "LABEL", value_delimiter = ','), schemars(transform = super::schema::words))
     labels: Vec<String>, change(serde(rename = "addLabels")), clear(Labels);
     /// critical, high, medium or low
     (arg(long, short, value_name = "PRIORITY"))
     priority: Option<Priority>;
     /// Phase of the task
-    (arg(long, value_name = "SLUG"), cfg_attr(feature = "schemas", schemars(regex(pattern = r"^\s*[A-Za-z0-9._-]{1,100}\s*$"))))
+    (arg(long, value_name = "SLUG"), schemars(regex(pattern = r"^\s*[A-Za-z0-9._-]{1,100}\s*$")))
     phase: Option<String>, clear(Phase);
     /// small, medium or large
     (arg(long, value_name = "SIZE"))
     size: Option<Size>, clear(Size);
     /// Acceptance criterion, with an optional command that proves it: 'tests pass :: cargo test'
     /// (repeat for more)
-    (arg(long, value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
+    (arg(long, value_name = "TEXT"), schemars(transform = super::schema::lines))
     acceptance: Vec<String>, change(serde(rename = "addAcceptance")), clear(Acceptance);
     /// File or glob that the work changes (repeat for more)
-    (arg(long = "file", value_name = "PATH"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
+    (arg(long = "file", value_name = "PATH"), schemars(transform = super::schema::lines))
     files: Vec<String>, change(serde(rename = "addFiles")), clear(Files);
     /// Expected result of the work (repeat for more)
-    (arg(long = "deliverable", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::lines)))
+    (arg(long = "deliverable", value_name = "TEXT"), schemars(transform = super::schema::lines))
     deliverables: Vec<String>, change(serde(rename = "addDeliverables")), clear(Deliverables);
     /// Note (repeat for more)
-    (arg(long = "note", value_name = "TEXT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::note)))
+    (arg(long = "note", value_name = "TEXT"), schemars(transform = super::schema::note))
     notes: Vec<String>;
     /// Assigned agent
-    (arg(long = "agent", value_name = "AGENT"), cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100))))
+    (arg(long = "agent", value_name = "AGENT"), schemars(transform = super::schema::line(100)))
     assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
     /// Due date, or a time in RFC 3339
-    (arg(long, value_name = "DATE"), cfg_attr(feature = "schemas", schemars(transform = super::schema::moment)))
+    (arg(long, value_name = "DATE"), schemars(transform = super::schema::moment))
     due: Option<String>, clear(Due);
     /// Estimated hours
-    (arg(long, value_name = "HOURS"), cfg_attr(feature = "schemas", schemars(range(min = 0), extend("exclusiveMaximum" = 999.995))))
+    (arg(long, value_name = "HOURS"), schemars(range(min = 0), extend("exclusiveMaximum" = 999.995)))
     estimate: Option<f64>, clear(Estimate);
     /// Feature that the task belongs to
-    (arg(long, value_name = "NAME"), cfg_attr(feature = "schemas", schemars(transform = super::schema::line(100))))
+    (arg(long, value_name = "NAME"), schemars(transform = super::schema::line(100)))
     feature: Option<String>, clear(Feature);
 }
 

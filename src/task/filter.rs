@@ -8,8 +8,7 @@ use crate::clock;
 use crate::id::TaskId;
 
 /// Whether tasks that are archived are listed.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Archived {
     #[default]
@@ -19,8 +18,7 @@ pub(crate) enum Archived {
 }
 
 // Empty parts let everything through.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only tasks with one of these statuses
@@ -40,10 +38,7 @@ pub(crate) struct Filter {
 
     /// Only children of this task; with --tree, all below it
     #[arg(long, value_name = "TASK")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(description = "Only children of this task")
-    )]
+    #[schemars(description = "Only children of this task")]
     pub(crate) parent: Option<TaskId>,
 
     /// Only tasks with one of these priorities

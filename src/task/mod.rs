@@ -24,8 +24,7 @@ pub(crate) use words::{DisplayStatus, Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 // Exported lines have the fields in this order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {
     /// Id, never reused.
@@ -79,8 +78,7 @@ pub(crate) struct Task {
 }
 
 /// A task in a list of others; its title may be cut.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct TaskView {
     pub(crate) id: TaskId,
     pub(crate) title: String,
@@ -89,8 +87,7 @@ pub(crate) struct TaskView {
 }
 
 /// How far an epic or another task with parts is.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Progress {
     #[serde(flatten)]
     pub(crate) task: TaskView,
@@ -100,8 +97,7 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub(crate) struct Note {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,

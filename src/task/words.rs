@@ -50,9 +50,8 @@ impl Status {
 
 /// The kind of work of a task. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
 /// any other lower-case word with hyphens, at most 64 characters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(extend("pattern" = "^[A-Za-z][A-Za-z0-9-]{0,63}$")))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[schemars(extend("pattern" = "^[A-Za-z][A-Za-z0-9-]{0,63}$"))]
 #[serde(transparent)]
 pub(crate) struct TaskType(String);
 

@@ -43,8 +43,7 @@ closed! {
 }
 
 /// A place in a file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Place {
     /// The file, below the folder that was named; none when there is only one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,8 +53,7 @@ pub(crate) struct Place {
 }
 
 /// A fault in a file: it cannot be imported.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     #[serde(flatten)]
     pub(crate) place: Place,

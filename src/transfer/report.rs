@@ -13,8 +13,7 @@ use crate::task::Task;
 const SHOWN: usize = 100;
 
 /// Items of one kind: their number, and the first of them.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Sample<T> {
     pub(crate) total: usize,
     pub(crate) shown: Vec<T>,
@@ -40,8 +39,7 @@ impl<T> Sample<T> {
 }
 
 /// A task that was skipped or changed, and the reason.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Remark {
     /// Its id in the file.
     pub(crate) id: String,
@@ -49,8 +47,7 @@ pub(crate) struct Remark {
 }
 
 /// A task that differs from the file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Difference {
     /// Its id here.
     pub(crate) id: TaskId,
@@ -60,8 +57,7 @@ pub(crate) struct Difference {
 }
 
 /// The phases of the file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phases {
     pub(crate) added: Vec<String>,
@@ -72,8 +68,7 @@ pub(crate) struct Phases {
 }
 
 /// A reference that cannot be resolved.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Loose {
     /// The task, by its id in the file.
     pub(crate) id: String,
@@ -81,8 +76,7 @@ pub(crate) struct Loose {
 }
 
 /// The dependencies of the file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edges {
     pub(crate) kept: usize,
@@ -98,8 +92,7 @@ pub(crate) struct Edges {
     pub(crate) on_whole: Sample<Loose>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Parents {
     pub(crate) kept: usize,
@@ -112,16 +105,14 @@ pub(crate) struct Parents {
 }
 
 /// Tasks that wait for each other.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Circle {
     /// Their ids in the file.
     pub(crate) members: Vec<String>,
 }
 
 /// A task with a new id.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Renamed {
     /// Its id in the file.
     pub(crate) from: String,
@@ -130,8 +121,7 @@ pub(crate) struct Renamed {
 }
 
 /// The results of an import.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     pub(crate) format: Format,

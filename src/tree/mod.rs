@@ -43,8 +43,7 @@ const CHUNK: usize = 64 * 1024;
 const OURS: [&str; 2] = [".cleo", "claudedocs"];
 
 /// The files of a task when they were looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Tree {
     /// SHA-256 over paths, kinds and contents; none when they cannot be read.
     pub(crate) digest: Option<String>,

@@ -13,8 +13,7 @@ const TYPE_MAX: usize = 100;
 const MESSAGE_MAX: usize = 2_000;
 
 /// A valid answer, or the fault in its place.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct WorkerReply {
     pub(crate) request_id: String,
     pub(crate) agent_name: String,
@@ -32,8 +31,7 @@ closed! {
     Error = "error",
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Output {
     pub(crate) result: Value,
     /// The confidence of the worker, if it has one.
@@ -52,8 +50,7 @@ impl Output {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     /// One of [`FaultKind`], or the worker's own word.
     #[serde(rename = "type")]

@@ -99,8 +99,7 @@ pub(in crate::cli) struct BriefArguments {
     output: Option<PathBuf>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(in crate::cli) struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,

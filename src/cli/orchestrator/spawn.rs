@@ -108,8 +108,7 @@ fn prompt(screen: &mut Screen, spawned: &Spawned) {
 }
 
 /// The answer in one document.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(in crate::cli) struct Document {
     spawns: Vec<Spawned>,
     #[serde(flatten)]

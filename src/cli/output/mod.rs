@@ -36,8 +36,7 @@ pub(super) struct Output {
     view: View,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Page<'a> {
     text: &'a str,
 }

@@ -8,8 +8,7 @@ use crate::plan::message::join_results;
 use crate::plan::{Plan, read};
 use crate::run::{AnsweredBy, Detail, Event, Message, StepState};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Course {
     /// The plan of the last pass.
     pub(crate) plan: Plan,

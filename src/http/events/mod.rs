@@ -33,8 +33,7 @@ use frame::{Kind, Wants};
 /// noticed.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// Kinds of events with commas between them; all by default.

@@ -16,8 +16,7 @@ use crate::store::{Filter, Transaction};
 /// How long a runtime agent stays.
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Removed {
     /// The agent as it was; its executions stay in the history.
     #[serde(flatten)]
@@ -29,8 +28,7 @@ pub(crate) struct Removed {
 }
 
 /// Runtime agents that were removed.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
     message: String,
@@ -42,16 +40,14 @@ pub(crate) struct Cleaned {
 }
 
 /// How many agents there were and are.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Count {
     before: usize,
     pub(crate) after: usize,
     pub(crate) removed: usize,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Args, Deserialize)]
+#[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Cleanup {
     /// Only agents older than 30 minutes, by the time in their id

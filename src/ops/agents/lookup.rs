@@ -10,8 +10,7 @@ use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
 
 // Empty fields match every agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Lookup {
     /// Only agents with this status: active, paused or archived (repeat for more)
@@ -83,8 +82,7 @@ fn contains_normalized(words: &[String], wanted: &str) -> bool {
     words.iter().any(|word| normalize(word.trim()) == wanted)
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.
     pub(crate) agents: Vec<Shown>,

@@ -21,8 +21,7 @@ use crate::store::records::Tally;
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Metrics {
     pub(crate) dashboard: Dashboard,
     /// Each active agent; the one that was used last comes first.
@@ -30,8 +29,7 @@ pub(crate) struct Metrics {
 }
 
 /// The numbers of all agents together.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dashboard {
     pub(crate) active_agents: usize,
@@ -52,8 +50,7 @@ pub(crate) struct Dashboard {
 }
 
 /// How many agents and executions there are, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {
     pub(crate) total_agents: usize,
@@ -65,16 +62,14 @@ pub(crate) struct Counts {
 }
 
 /// How often an agent was used.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
     pub(crate) agent_id: String,
     pub(crate) count: u64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Pattern {
     #[serde(flatten)]
     pub(crate) used: Used,
@@ -82,8 +77,7 @@ pub(crate) struct Pattern {
     pub(crate) share: f64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {
     pub(crate) agent_id: String,
@@ -129,8 +123,7 @@ impl Tallies<'_> {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Args, Deserialize)]
+#[derive(Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measuring {
     /// Only executions of this user

@@ -36,8 +36,7 @@ pub(crate) use roster::{Roster, View};
 pub(crate) use trust::{trust, untrust};
 
 /// An agent with its file, trust and use.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     pub(crate) agent: Agent,
@@ -54,14 +53,12 @@ pub(crate) struct Shown {
 }
 
 /// An agent as it is, or as a change made it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct One {
     pub(crate) agent: Shown,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Args, Deserialize)]
+#[derive(Debug, Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {
     /// Id of the agent

@@ -21,8 +21,7 @@ use crate::store::Transaction;
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Registered {
     #[serde(flatten)]
     pub(crate) one: One,
@@ -31,8 +30,7 @@ pub(crate) struct Registered {
 }
 
 /// Agents that came from a file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Imported {
     pub(crate) agents: Vec<Agent>,
     pub(crate) total: usize,

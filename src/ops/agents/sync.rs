@@ -9,8 +9,7 @@ use crate::error::Result;
 use crate::ops::operation::Nothing;
 use crate::ops::{Notes, Surroundings};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Synced {
     message: String,
     agents: Vec<Brief>,
@@ -18,8 +17,7 @@ pub(crate) struct Synced {
 }
 
 /// The fields of an agent without its prompt.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(remote = "Agent", rename_all = "camelCase")]
 struct Summary {
     id: String,
@@ -41,12 +39,11 @@ struct Summary {
     last_used_at: Option<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Brief {
     #[serde(flatten, with = "Summary")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Summary"))]
+    #[schemars(with = "Summary")]
     agent: Agent,
     /// When it is removed, of a runtime agent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,8 +11,7 @@ use crate::ops::trust::{Item, Registrant, Trust, describe_worker};
 use crate::workspace::Workspace;
 
 /// An agent after a change of its trust.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Trusting {
     #[serde(flatten)]
     pub(crate) one: One,

@@ -15,8 +15,7 @@ pub(super) const HOURS: i64 = 24;
 pub(super) const EXECUTIONS_MAX: u32 = 10_000;
 
 /// Executions of the last 24 hours, the current one included.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Window {
     /// Since when, the beginning of an hour, RFC 3339 in UTC.
@@ -30,8 +29,7 @@ pub(crate) struct Window {
 }
 
 /// How many executions there were, and how long answers took.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spread {
     pub(crate) executions: u64,
@@ -46,8 +44,7 @@ pub(crate) struct Spread {
 }
 
 /// Executions that began in an hour.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Hour {
     /// When the hour began, RFC 3339 in UTC.
     pub(crate) at: String,

@@ -34,8 +34,7 @@ const TOKENS_MAX: u32 = 1_000;
 /// Most messages of a conversation that are read, from the last one back.
 const REMARKS_MAX: usize = 1_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, schemars::JsonSchema)]
 pub(crate) struct ClientMessage {
     #[serde(alias = "text", alias = "message")]
     content: String,

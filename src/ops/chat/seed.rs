@@ -29,8 +29,7 @@ macro_rules! tables {
         #[serde(deny_unknown_fields, default)]
         struct Seed { $($table: Vec<$row>,)+ }
 
-        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-        #[derive(Clone, Copy, Debug, Default, Serialize)]
+        #[derive(Clone, Copy, Debug, Default, Serialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase")]
         pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
 

@@ -40,8 +40,7 @@ closed! {
     Fail = "fail",
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Finding {
     /// The name of the check, such as `database.integrity`.
     pub(crate) check: &'static str,
@@ -52,8 +51,7 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Report {
     pub(crate) findings: Vec<Finding>,
     pub(crate) total: usize,
@@ -99,8 +97,7 @@ impl Finding {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Checks {
     /// First remove unreadable runs, conversations and chat records, with their events and messages,

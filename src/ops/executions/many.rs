@@ -26,8 +26,7 @@ struct Line {
 }
 
 /// How the execution of a line ended.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Finished {
     /// Number of the line, from 1.
     pub(crate) line: usize,
@@ -39,8 +38,7 @@ pub(crate) struct Finished {
     pub(crate) warnings: Vec<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Summary {
     pub(crate) total: usize,
     /// How many of them were answered.

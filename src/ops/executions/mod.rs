@@ -39,8 +39,7 @@ pub(crate) enum Progress<'a> {
 }
 
 /// A piece of the answer of a model.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Piece<'a> {
     pub(crate) run: &'a str,
     pub(crate) agent: &'a str,

@@ -11,15 +11,13 @@ use crate::store::Store;
 use crate::store::records::RunFilter;
 
 /// An execution, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Executed {
     success: bool,
     pub(crate) execution: Execution,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Executions {
     /// Newest first, without steps and messages.
     executions: Vec<Execution>,
@@ -40,8 +38,7 @@ pub(crate) fn list(surroundings: &Surroundings, filter: RunFilter) -> Result<Exe
 }
 
 /// An execution: the record of the specification, and what cleo knows besides.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Execution {
     id: String,
@@ -74,8 +71,7 @@ pub(crate) struct Execution {
 }
 
 /// Why the message went where it went.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Routing {
     by: RoutedBy,
     score: u32,
@@ -83,8 +79,7 @@ struct Routing {
 }
 
 /// Usage of an execution, if it was counted.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Metrics {
     total_tokens: Option<u64>,
@@ -101,8 +96,7 @@ struct Metrics {
 }
 
 /// A message, in the form of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Said {
     id: String,
@@ -116,8 +110,7 @@ struct Said {
 }
 
 /// The sender of a message, in the words of the specification.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Human,
@@ -198,8 +191,7 @@ impl Said {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Delegated {
     /// Its number among all events.
@@ -207,20 +199,18 @@ struct Delegated {
     execution_id: String,
     score: u32,
     #[serde(flatten)]
-    #[cfg_attr(feature = "schemas", schemars(with = "crate::route::Delegation"))]
+    #[schemars(with = "crate::route::Delegation")]
     told: Detail,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Before {
     limit: u32,
     before: Option<u64>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Delegations {
     /// Newest first.
     delegations: Vec<Delegated>,

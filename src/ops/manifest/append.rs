@@ -9,8 +9,7 @@ use crate::ops::tasks::{Caller, above, check_epoch, refuse_other};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Appended {
     /// The entry in the manifest.

@@ -18,8 +18,7 @@ use crate::workspace::OUTPUT_DIR;
 /// Maximum number of faulty lines in warnings.
 const FAULTS_SHOWN: usize = 5;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
     /// Only entries linked to this task
@@ -39,16 +38,14 @@ pub(crate) struct Filter {
     pub(crate) limit: Option<u32>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EntryId {
     /// Id of the entry
     pub(crate) id: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Compact {
     /// Show what would be moved
@@ -57,8 +54,7 @@ pub(crate) struct Compact {
 }
 
 /// Entries and how many there are in all.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The entries, newest last.
     pub(crate) entries: Vec<Entry>,
@@ -66,8 +62,7 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// Number of its line in the manifest.
@@ -166,8 +161,7 @@ fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
 /// Name of the file for moved lines, beside the manifest.
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {
     pub(crate) kept: usize,

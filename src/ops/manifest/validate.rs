@@ -18,8 +18,7 @@ use crate::ops::operation::Nothing;
 const LOOKED_AT_MAX: usize = 10;
 
 /// Number of entries, and all faults.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Validated {
     pub(crate) entries: usize,
     /// Faults, by line.

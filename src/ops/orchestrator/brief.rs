@@ -32,8 +32,7 @@ const FILE_MAX: usize = 160;
 const GOAL: usize = 10;
 
 /// The part of an overview that only a hand-over has.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
@@ -53,8 +52,7 @@ pub(crate) struct Brief {
     pub(crate) notes: Few<TaskNote>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Goal {
     /// The description of the epic, cut.
     pub(crate) description: String,
@@ -63,8 +61,7 @@ pub(crate) struct Goal {
 }
 
 /// A done task and the output of its agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DoneTask {
     #[serde(flatten)]
@@ -78,8 +75,7 @@ pub(crate) struct DoneTask {
     pub(crate) key_findings: Vec<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct OpenSession {
     /// The session with its last notes, the last first.
     #[serde(flatten)]
@@ -88,8 +84,7 @@ pub(crate) struct OpenSession {
     pub(crate) task: Option<TaskView>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaitingTask {
     #[serde(flatten)]
@@ -100,8 +95,7 @@ pub(crate) struct WaitingTask {
     pub(crate) stuck: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct TaskNote {
     pub(crate) task: TaskId,
     #[serde(flatten)]

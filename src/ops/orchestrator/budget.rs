@@ -19,8 +19,7 @@ const SOURCES_MAX: usize = 100;
 /// The method of a number that the caller counted.
 const GIVEN: &str = "as given";
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     /// Less than 70 percent.
@@ -32,8 +31,7 @@ pub(crate) enum State {
 }
 
 /// Tokens against the limit of an orchestrating agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Budget {
     pub(crate) tokens: usize,
     /// Maximum number of tokens for an orchestrator.
@@ -63,16 +61,14 @@ impl Budget {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Measurement {
     #[serde(flatten)]
     pub(crate) budget: Budget,
     pub(crate) parts: Vec<Part>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Part {
     pub(crate) of: String,
     pub(crate) tokens: usize,
@@ -80,8 +76,7 @@ pub(crate) struct Part {
 }
 
 // The texts that an agent has read; without any, the answer of `orchestrator start`.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Args, Deserialize)]
+#[derive(Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Sources {
     /// Number of tokens, counted by the caller
@@ -90,7 +85,7 @@ pub(crate) struct Sources {
 
     /// These texts, at most 100
     #[arg(skip)]
-    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
+    #[schemars(length(max = SOURCES_MAX))]
     texts: Vec<String>,
 
     /// Texts with the names of their sources.
@@ -100,7 +95,7 @@ pub(crate) struct Sources {
 
     /// Also count the prompt that `spawn` prepares for this task
     #[arg(long = "task", value_name = "TASK")]
-    #[cfg_attr(feature = "schemas", schemars(length(max = SOURCES_MAX)))]
+    #[schemars(length(max = SOURCES_MAX))]
     tasks: Vec<TaskId>,
 
     /// Also count the reply of `orchestrator start` for this epic

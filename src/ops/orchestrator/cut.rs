@@ -8,8 +8,7 @@ use crate::session::Session;
 use crate::task::{Note, TaskView};
 
 /// The first members of a list, and its length.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Few<T> {
     pub(crate) shown: Vec<T>,
     pub(crate) total: u64,

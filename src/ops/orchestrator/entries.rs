@@ -19,8 +19,7 @@ const FOLLOWUPS_MAX: usize = 12;
 const NEEDS_SHOWN: usize = 3;
 
 /// An entry with follow-ups that are not done.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Followup {
     pub(crate) entry: String,
     /// Ids of tasks, or `BLOCKED:` and the reason.

@@ -33,8 +33,7 @@ const ENTRIES_MAX: usize = 5;
 const PROBLEMS_MAX: usize = 3;
 
 /// The state of an epic, or of all work, and the next action; lists and texts are cut to a token budget.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Overview {
     /// The epic of the request.
@@ -70,8 +69,7 @@ pub(crate) struct Overview {
     pub(crate) brief: Option<Brief>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Active {
     #[serde(flatten)]
     pub(crate) task: TaskView,
@@ -83,8 +81,7 @@ pub(crate) struct Active {
     pub(crate) entry: Option<EntryStatus>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct EntryLine {
     pub(crate) id: String,
     pub(crate) title: String,

@@ -16,8 +16,7 @@ const NAME_MAX: usize = 24;
 /// Maximum number of tasks in one command.
 const TASKS_MAX: usize = 5;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Recommended {
     /// `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub(crate) action: &'static str,

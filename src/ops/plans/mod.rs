@@ -20,8 +20,7 @@ use crate::task::drawing::{self, Picture};
 const AGENTS: &str = "cleo agents list";
 
 /// A plan that was made of a goal, and why it came out so.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
     /// Where its skills come from.
@@ -38,8 +37,7 @@ pub(crate) struct Planned {
 }
 
 /// A plan from a file, and whether it can be carried out.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Checked {
     /// The plan, as far as it could be read.
     pub(crate) plan: Plan,
@@ -53,29 +51,26 @@ pub(crate) struct Checked {
 }
 
 /// The agent that would get a step.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Assignment {
     pub(crate) step: String,
     /// Id of the agent, if there is one.
     pub(crate) agent: Option<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GoalSent {
     /// The goal, in words.
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX)))]
+    #[schemars(transform = crate::task::schema::long_note(crate::plan::GOAL_MAX))]
     pub(crate) goal: String,
     /// Maximum number of passes over the plan until its last step reports success.
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
+    #[schemars(range(min = 1, max = 100))]
     pub(crate) max_loops: Option<u32>,
 }
 
 /// A plan that somebody has written.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanSent {
     /// Its text, JSON or YAML.

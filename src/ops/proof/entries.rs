@@ -14,8 +14,7 @@ use crate::ops::{Context, manifest};
 use crate::store::Transaction;
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichEntry {
     /// Id of an entry [default: all lines]
@@ -24,8 +23,7 @@ pub(crate) struct WhichEntry {
 }
 
 /// The result of checking the manifest.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ManifestVerdict {
     #[serde(flatten)]
     pub(crate) report: Report,

@@ -13,8 +13,7 @@ use crate::ops::tasks::One;
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Left {
     #[serde(flatten)]

@@ -9,8 +9,7 @@ use crate::ops::{Notes, Surroundings};
 use crate::protocol::message::{self, Status};
 
 /// The result of checking a message.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct MessageVerdict {
     #[serde(flatten)]
     pub(crate) report: Report,
@@ -21,8 +20,7 @@ pub(crate) struct MessageVerdict {
 }
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MessageSent {
     /// The message

@@ -40,8 +40,7 @@ use serde::Serialize;
 
 use crate::error::{Code, Error};
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Report {
     /// `pass` or `fail`.
     pub(crate) verdict: &'static str,
@@ -49,11 +48,10 @@ pub(crate) struct Report {
     pub(crate) violations: Vec<Violation>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Violation {
     #[serde(serialize_with = "code_name")]
-    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
+    #[schemars(with = "String")]
     pub(crate) code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
     pub(crate) rule: String,

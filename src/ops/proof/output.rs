@@ -18,8 +18,7 @@ use crate::store::{SpawnRecord, Transaction};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Output {
     /// The task
@@ -32,8 +31,7 @@ pub(crate) struct Output {
 }
 
 /// The result of checking an agent's output.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutputVerdict {
     pub(crate) task_id: TaskId,

@@ -15,13 +15,12 @@ use crate::store::{Archived, Transaction};
 use crate::template::{Bindings, inject};
 
 // A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptSent {
     /// The prompt
     #[arg(skip)]
-    #[cfg_attr(feature = "schemas", schemars(regex(pattern = crate::task::schema::SEEN)))]
+    #[schemars(regex(pattern = crate::task::schema::SEEN))]
     pub(crate) text: String,
 
     /// Task that the protocol block must name [default: the task that the prompt names]

@@ -13,8 +13,7 @@ use crate::ops::Context;
 use crate::ops::trust::{Item, Trust};
 
 /// The commands that ran, and the state of the task after them.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Renewed {
     /// Gates and criteria that were run, in order.
@@ -28,8 +27,7 @@ pub(crate) struct Renewed {
 }
 
 /// One thing that was run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Ran {
     /// The gate, for one.
@@ -43,8 +41,7 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Outcome {
     Passed,

@@ -18,8 +18,7 @@ use crate::task::schema;
 const TIME_LIMIT_MAX: u64 = 86_400;
 
 // The value of a gate, and its evidence. A doc comment would become the help of the command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[command(group(ArgGroup::new("evidence").multiple(true)))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GateRequest {
@@ -36,16 +35,13 @@ pub(crate) struct GateRequest {
         default_value = "",
         hide_default_value = true
     )]
-    #[cfg_attr(feature = "schemas", schemars(with = "Gate"))]
+    #[schemars(with = "Gate")]
     pub(crate) gate: String,
 
     /// Command that decides the gate, run without a shell; processes it leaves behind are stopped
     /// (repeat for more)
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
-    #[cfg_attr(
-        feature = "schemas",
-        schemars(description = "A command in words; no shell runs it.")
-    )]
+    #[schemars(description = "A command in words; no shell runs it.")]
     pub(crate) run: Vec<String>,
 
     /// Commands to run, in words, one after the other until one fails.
@@ -69,7 +65,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
+    #[schemars(inner(regex(pattern = schema::REVISION)))]
     pub(crate) commits: Vec<String>,
 
     /// URL, recorded as evidence and never opened (repeat for more)
@@ -79,7 +75,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
+    #[schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS)))]
     pub(crate) urls: Vec<String>,
 
     /// Note, recorded as evidence (repeat for more)
@@ -89,7 +85,7 @@ pub(crate) struct GateRequest {
         requires = "subject",
         group = "evidence"
     )]
-    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
+    #[schemars(transform = schema::note)]
     pub(crate) notes: Vec<String>,
 
     /// State of the gate without a command [default: true]
@@ -103,13 +99,13 @@ pub(crate) struct GateRequest {
 
     /// Your role: planner, coder, testing, qa, cleanup, security or docs
     #[arg(long = "agent", value_name = "AGENT", requires = "gate")]
-    #[cfg_attr(feature = "schemas", schemars(extend("pattern" = schema::one_of(&crate::gate::AGENTS))))]
+    #[schemars(extend("pattern" = schema::one_of(&crate::gate::AGENTS)))]
     pub(crate) role: Option<String>,
 
     /// Time limit of each command in seconds, at most a day [default: the setting gates.timeLimit,
     /// 600]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=TIME_LIMIT_MAX), requires = "runs")]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
+    #[schemars(range(min = 1, max = TIME_LIMIT_MAX))]
     pub(crate) time_limit: Option<u64>,
 
     /// Pass the gate although an earlier one is open (recorded in the log)
@@ -122,38 +118,33 @@ pub(crate) struct GateRequest {
 }
 
 /// A criterion to accept, and why.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemas",
-    schemars(transform = schema::require_one("anyOf", serde_json::json!({
+#[derive(Default, Deserialize, schemars::JsonSchema)]
+#[schemars(transform = schema::require_one("anyOf", serde_json::json!({
         "notes": {"minItems": 1}, "files": {"minItems": 1}, "commits": {"minItems": 1}, "urls": {"minItems": 1},
-    })))
-)]
-#[derive(Default, Deserialize)]
+    })))]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Acceptance {
     #[serde(rename = "id")]
     pub(crate) task: TaskId,
     /// Number of the criterion, from 1.
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub(crate) criterion: usize,
     /// Files whose digests are recorded as evidence.
     pub(crate) files: Vec<String>,
     /// Existing commits, recorded as evidence.
-    #[cfg_attr(feature = "schemas", schemars(inner(regex(pattern = schema::REVISION))))]
+    #[schemars(inner(regex(pattern = schema::REVISION)))]
     pub(crate) commits: Vec<String>,
     /// URLs, recorded as evidence and never opened.
-    #[cfg_attr(feature = "schemas", schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS))))]
+    #[schemars(inner(length(max = 2_000), regex(pattern = schema::ADDRESS)))]
     pub(crate) urls: Vec<String>,
     /// Notes, recorded as evidence.
-    #[cfg_attr(feature = "schemas", schemars(transform = schema::note))]
+    #[schemars(transform = schema::note)]
     pub(crate) notes: Vec<String>,
     pub(crate) epoch: Option<u32>,
 }
 
 /// The gates and criteria to run again.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RenewalRequest {
     #[serde(rename = "id")]
@@ -161,10 +152,10 @@ pub(crate) struct RenewalRequest {
     /// Only what is stale, of gates and criteria.
     pub(crate) stale_only: bool,
     /// Only the criterion with this number, also when it is proven.
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
+    #[schemars(range(min = 1))]
     pub(crate) only: Option<usize>,
     /// How long each command may take, in seconds.
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = TIME_LIMIT_MAX)))]
+    #[schemars(range(min = 1, max = TIME_LIMIT_MAX))]
     pub(crate) time_limit: Option<u64>,
     pub(crate) epoch: Option<u32>,
     /// Also criteria that are proven, and gates whose commands are trusted; others are the word of an agent.

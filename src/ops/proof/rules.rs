@@ -11,8 +11,7 @@ use crate::tree;
 use crate::workspace::Workspace;
 
 /// The result of checking one rule.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
     pub(crate) id: &'static str,

@@ -18,8 +18,7 @@ use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
 
 /// The gates and criteria of a task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskGates {
     pub(crate) task_id: TaskId,
@@ -54,8 +53,7 @@ pub(crate) struct TaskGates {
 }
 
 /// An acceptance criterion with its evidence.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriterionStanding {
     /// Its place among the criteria of the task, from 1.
@@ -70,8 +68,7 @@ pub(crate) struct CriterionStanding {
     pub(crate) line: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum GateState {
     /// The task needs it.
@@ -89,8 +86,7 @@ pub(crate) enum GateState {
 }
 
 /// The states of the gates and criteria of a task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Summary {
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub(crate) passed: bool,
@@ -102,8 +98,7 @@ pub(crate) struct Summary {
     pub(crate) criteria: Vec<CriterionState>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum CriterionState {
     /// Nothing is known of it.

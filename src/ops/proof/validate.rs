@@ -21,8 +21,7 @@ use crate::workspace::Workspace;
 pub(super) const NAMED: usize = 10;
 
 /// The result of checking the rules.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compliance {
     /// The rules for orchestrators, and those for agents that no record shows.
@@ -36,8 +35,7 @@ pub(crate) struct Compliance {
 }
 
 /// The result of checking one finished task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskReport {
     pub(crate) task_id: TaskId,

@@ -32,8 +32,7 @@ pub(crate) struct Export {
     dry_run: bool,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     pub(crate) files: Vec<String>,

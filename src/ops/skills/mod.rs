@@ -18,8 +18,7 @@ pub(crate) use validate::{
 };
 
 /// A skill as it is listed.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillInfo {
     #[serde(flatten)]
@@ -29,8 +28,7 @@ pub(crate) struct SkillInfo {
     pub(crate) shadows: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     /// The skills in use, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
@@ -39,8 +37,7 @@ pub(crate) struct Listed {
     pub(crate) shadowed: Vec<Shadowed>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SkillQuery {
     /// Only skills of this tier
@@ -48,8 +45,7 @@ pub(crate) struct SkillQuery {
     pub(crate) tier: Option<u8>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {
     /// The skill, with or without ct-, ignoring case
@@ -58,8 +54,7 @@ pub(crate) struct SkillName {
 }
 
 /// A skill with its text.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Shown {
     /// Its dispatch data.
     pub(crate) skill: SkillInfo,
@@ -123,8 +118,7 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
 }
 
 /// Which task, and perhaps which skill for it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dispatch {
     #[serde(rename = "id")]

@@ -18,8 +18,7 @@ use crate::skill::{Skill, Source};
 const FILE_MAX: u64 = 8 << 20;
 
 /// The verdict on one skill.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Validated {
     /// The file, or the folder when it has none.
     pub(crate) path: String,
@@ -33,8 +32,7 @@ pub(crate) struct Validated {
 }
 
 /// A skill to judge.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillSent {
     /// Name of its folder, which the standard wants to be its own.
@@ -54,8 +52,7 @@ pub(crate) struct SkillPaths {
 }
 
 /// The verdicts on several skills.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Verdicts {
     pub(crate) verdict: &'static str,
     pub(crate) skills: Vec<Validated>,

@@ -42,8 +42,7 @@ pub(crate) enum Selection {
 }
 
 /// The result of a batch. The prompts themselves were handed out one by one.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Batch {
     pub(crate) total: usize,
     /// The tasks without a prompt, with the reasons.
@@ -52,13 +51,12 @@ pub(crate) struct Batch {
     warnings: Vec<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
     pub(crate) task_id: TaskId,
     #[serde(serialize_with = "serialize_failure")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Failure<'static>"))]
+    #[schemars(with = "Failure<'static>")]
     pub(crate) error: Error,
 }
 

@@ -27,8 +27,7 @@ pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {
     /// The task
@@ -68,8 +67,7 @@ pub(crate) struct Options {
 }
 
 /// The protocol block of a prompt.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Injected {
     pub(crate) block: String,
 }
@@ -90,8 +88,7 @@ impl Options {
     }
 }
 
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spawned {
     pub(crate) task_id: TaskId,

@@ -25,8 +25,7 @@ const PASSING: [&str; 8] = [
 ];
 
 /// The reasons for a prompt. Stored with the task, replayed by `cleo why`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receipt {
     pub(crate) version: u32,

@@ -14,8 +14,7 @@ use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Why {
     pub(crate) task_id: TaskId,
@@ -37,8 +36,7 @@ pub(crate) struct Why {
     pub(crate) forced: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Change {
     pub(crate) input: String,
     /// Its digest then; none if it did not exist.

@@ -20,8 +20,7 @@ use crate::task::graph::circle;
 use crate::task::rules::refuse_blank;
 
 /// The result of adding one draft.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Added {
     pub(crate) task: Task,
     /// False when its key was known and the task was left as it is.
@@ -32,8 +31,7 @@ pub(crate) struct Added {
 pub(crate) const TOLD_MAX: usize = 100;
 
 /// The result of adding many drafts.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct AddedMany {
     /// How many drafts there were.
     pub(crate) total: usize,

@@ -15,14 +15,10 @@ use crate::task::{Status, Task};
 /// Arguments that select tasks.
 const WHICH: [&str; 3] = ["tasks", "older_than", "epic"];
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(
-    feature = "schemas",
-    schemars(transform = crate::task::schema::require_one("anyOf", serde_json::json!({
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[schemars(transform = crate::task::schema::require_one("anyOf", serde_json::json!({
         "tasks": {"minItems": 1}, "olderThan": {"type": "string"}, "epic": {"type": "string"},
-    })))
-)]
-#[derive(Args, Default, Deserialize)]
+    })))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +35,7 @@ pub(crate) struct Selection {
 
     /// All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
     #[arg(long, value_name = "AGE")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::past))]
+    #[schemars(transform = crate::task::schema::past)]
     older_than: Option<String>,
 
     /// Only this task and all tasks below it
@@ -61,14 +57,13 @@ impl From<TaskId> for Selection {
     }
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
 pub(crate) struct Unarchive {
     /// Archived tasks to restore, with all tasks below them
     #[arg(required = true, value_name = "TASK")]
-    #[cfg_attr(feature = "schemas", schemars(length(min = 1)))]
+    #[schemars(length(min = 1))]
     tasks: Vec<TaskId>,
 
     /// Show what would be restored
@@ -78,8 +73,7 @@ pub(crate) struct Unarchive {
 }
 
 /// The result of archiving or unarchiving.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Archival {
     /// The tasks, by id.

@@ -22,8 +22,7 @@ use crate::task::rules::{normalize_inside, refuse_blank};
 use crate::task::{Status, Task};
 
 /// A task after its change.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Updated {
     pub(crate) task: Task,
 }

@@ -10,8 +10,7 @@ use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
 pub(crate) struct Delete {
@@ -34,8 +33,7 @@ pub(crate) struct Delete {
 }
 
 /// The result of deleting.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {
     /// Ids of the deleted tasks, parents first.

@@ -15,8 +15,7 @@ use crate::store::Transaction;
 use crate::task::rules::check_note;
 use crate::task::{Note, Status, Task};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "\
 Examples:
@@ -38,8 +37,7 @@ pub(crate) struct Start {
     pub(crate) epoch: Option<u32>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
 pub(crate) struct Cancel {
@@ -49,7 +47,7 @@ pub(crate) struct Cancel {
 
     /// Reason, kept as a note
     #[arg(long, value_name = "TEXT")]
-    #[cfg_attr(feature = "schemas", schemars(transform = crate::task::schema::note))]
+    #[schemars(transform = crate::task::schema::note)]
     pub(crate) reason: Option<String>,
 
     /// Cancel the task although another holder has it (recorded in the log)
@@ -77,8 +75,7 @@ impl From<TaskId> for Cancel {
 }
 
 /// A task after a move, or after a change of its claim.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Moved {
     pub(crate) task: Task,
     /// False when it had this status already.

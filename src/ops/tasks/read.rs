@@ -22,8 +22,7 @@ const FILTER_MAX: usize = 100;
 const PROBLEMS_SHOWN: usize = 5;
 
 /// The claim of a task that somebody holds.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct HeldClaim {
     #[serde(flatten)]
     pub(crate) claim: Claim,
@@ -41,8 +40,7 @@ impl HeldClaim {
 }
 
 /// The dependencies and dependents of a task.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Dependencies {
     pub(crate) task: TaskId,
     /// True when it can start now.
@@ -52,8 +50,7 @@ pub(crate) struct Dependencies {
 }
 
 /// The neighbors of a task in the graph; `T` shows each.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Links<T> {
     pub(crate) depends: Vec<T>,
     /// Dependencies that lead to no task.
@@ -82,8 +79,7 @@ impl<T> Links<T> {
 }
 
 /// A row of the tree of tasks, in the order in which a tree is read.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct TreeRow {
     /// Levels above it.
     pub(crate) depth: usize,
@@ -92,16 +88,14 @@ pub(crate) struct TreeRow {
 }
 
 /// Tasks and how many there are in all.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Listed {
     pub(crate) tasks: Vec<ListedTask>,
     /// How many fit, without limit and offset.
     pub(crate) total: u64,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct ListedTask {
     #[serde(flatten)]
     pub(crate) task: Task,

@@ -5,8 +5,7 @@ use serde::Deserialize;
 
 use crate::id::TaskId;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct One {
     /// The task
@@ -14,8 +13,7 @@ pub(crate) struct One {
     pub(crate) task: TaskId,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Below {
     /// Only tasks below this one, at any depth
@@ -23,8 +21,7 @@ pub(crate) struct Below {
     pub(crate) epic: Option<TaskId>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Default, Deserialize)]
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Extract {
     /// Only tasks below this one, at any depth

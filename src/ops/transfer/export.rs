@@ -14,8 +14,7 @@ use crate::transfer::formats::cleo;
 /// Number of tasks to read at a time.
 const PIECE: u32 = 1_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     /// The text, unless it is in a file.

@@ -19,8 +19,7 @@ use crate::store::{Change, Transaction};
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {
     /// The text of the file

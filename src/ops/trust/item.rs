@@ -44,8 +44,7 @@ closed! {
     Protocol = "protocol",
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Item {
     /// Its kind.
     pub(crate) kind: ItemKind,

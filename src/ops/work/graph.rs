@@ -18,8 +18,7 @@ use crate::task::{DisplayStatus, Progress, Status, TaskView};
 /// Minimum number of attempts that an estimate is made of.
 const SAMPLES_MIN: usize = 5;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GraphQuery {
     /// Only tasks below this one.
@@ -32,8 +31,7 @@ pub(crate) struct GraphQuery {
     pub(crate) only: Vec<DisplayStatus>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GraphView {
     /// Changes when any of it does.
@@ -60,15 +58,13 @@ pub(crate) struct GraphView {
 }
 
 /// Measures in pixels.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Size {
     pub(crate) width: u32,
     pub(crate) height: u32,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct GraphNode {
     #[serde(flatten)]
     pub(crate) row: Row,
@@ -77,8 +73,7 @@ pub(crate) struct GraphNode {
 }
 
 /// The longest chain of open tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriticalPath {
     /// Its tasks, in order.
@@ -91,8 +86,7 @@ pub(crate) struct CriticalPath {
     pub(crate) samples: usize,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Focus {
     pub(crate) lane: Option<String>,
     pub(crate) node: Option<TaskId>,

@@ -24,8 +24,7 @@ const ATTEMPTS_MAX: usize = 50;
 /// Maximum number of prompts, the last ones.
 const SPAWNS_MAX: usize = 20;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskPage {
     pub(crate) task: Task,
@@ -48,24 +47,21 @@ pub(crate) struct TaskPage {
     pub(crate) refused: Option<TaskAttempt>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Position {
     pub(crate) previous: Option<TaskId>,
     pub(crate) next: Option<TaskId>,
 }
 
 /// A task around another.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct NeighborView {
     #[serde(flatten)]
     pub(crate) task: TaskView,
     pub(crate) state: DisplayStatus,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRow {
     /// Id of the manifest entry that its agent has to append.
@@ -76,8 +72,7 @@ pub(crate) struct SpawnRow {
     pub(crate) prompt_digest: Option<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskAttempt {
     pub(crate) run: String,

@@ -20,8 +20,7 @@ const WAITS_MAX: usize = 8;
 const NOTE_MAX: usize = 300;
 
 /// Filter and order of tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RowsQuery {
     /// Only tasks below this one.
@@ -37,8 +36,7 @@ pub(crate) struct RowsQuery {
 }
 
 /// The order of rows; equal ones by id.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
     #[default]
@@ -51,8 +49,7 @@ pub(crate) enum Order {
     Age,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct RowPage {
     pub(crate) rows: Vec<Row>,
     /// Number of tasks that match.
@@ -64,8 +61,7 @@ pub(crate) struct RowPage {
 }
 
 /// A task on one line.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
     #[serde(flatten)]
@@ -91,8 +87,7 @@ pub(crate) struct Row {
 }
 
 /// The place of a task among others.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Standing {
     pub(crate) state: DisplayStatus,
     /// Whether it is done and verified by cleo.

@@ -23,8 +23,7 @@ const SCENES_MAX: usize = 8;
 const SCENE_TASKS_MAX: usize = 50_000;
 
 /// Numbers of tasks by state.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StateCounts {
     /// All, without epics and parents.

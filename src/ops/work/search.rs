@@ -29,8 +29,7 @@ crate::words::closed! {
     Conversation = "conversation",
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SearchQuery {
     /// Words; without any, tasks of the last changes are found.
@@ -40,8 +39,7 @@ pub(crate) struct SearchQuery {
     pub(crate) limit: u32,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct SearchPage {
     /// The things by kind, best matches first.
     pub(crate) items: Vec<Item>,
@@ -50,8 +48,7 @@ pub(crate) struct SearchPage {
     pub(crate) q: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Item {
     pub(crate) kind: Kind,
     pub(crate) id: String,

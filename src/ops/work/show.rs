@@ -10,8 +10,7 @@ use crate::ops::{Context, require};
 use crate::task::Task;
 
 /// A task with its parent, parts, claim and proof.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
     pub(crate) task: Task,

@@ -50,8 +50,7 @@ pub(crate) fn by_id(nodes: &mut [Node]) {
 }
 
 /// A dependency that leads to no task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Missing {
     /// The dependency as the import names it.
     pub(crate) name: String,

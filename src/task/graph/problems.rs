@@ -14,8 +14,7 @@ pub(crate) const PROBLEMS_MAX: usize = 100;
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Problem {
     pub(crate) kind: Kind,
     /// The tasks that it is about; the first cannot start.
@@ -26,8 +25,7 @@ pub(crate) struct Problem {
 }
 
 /// The kind of a problem.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
     /// Tasks wait for each other.

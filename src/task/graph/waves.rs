@@ -22,8 +22,7 @@ pub(crate) struct Waves {
 }
 
 /// Two tasks that touch the same files, so that they cannot run in parallel.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Conflict {
     /// The task that comes later.

@@ -11,8 +11,7 @@ use crate::id::TaskId;
 use crate::task::DisplayStatus;
 
 /// A graph as it is drawn. All measures are in pixels, from the top left corner.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Picture {
     pub(crate) width: u32,
     pub(crate) height: u32,
@@ -29,8 +28,7 @@ pub(crate) struct Picture {
 }
 
 /// A wave, or several that are folded.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Lane {
     /// `w4`, `w1-2`, or `stuck` for what waits for itself.
     pub(crate) key: String,
@@ -45,8 +43,7 @@ pub(crate) struct Lane {
     pub(crate) label: String,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Node {
     pub(crate) id: TaskId,
     pub(crate) x: u32,
@@ -54,8 +51,7 @@ pub(crate) struct Node {
 }
 
 /// Several tasks in one place.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
     pub(crate) key: String,
@@ -73,8 +69,7 @@ pub(crate) struct Stack {
 }
 
 /// Where something is drawn, in pixels.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Area {
     pub(crate) x: u32,
     pub(crate) y: u32,
@@ -83,8 +78,9 @@ pub(crate) struct Area {
 }
 
 /// The meaning of a line, in ascending order of importance.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
     /// The dependency is done.
@@ -96,8 +92,7 @@ pub(crate) enum Kind {
 }
 
 /// A line, or several between the same two places.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edge {
     /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
@@ -111,8 +106,9 @@ pub(crate) struct Edge {
 }
 
 /// The end of a line.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum End {
     Node,

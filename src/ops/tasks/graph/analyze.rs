@@ -18,8 +18,7 @@ use crate::task::{Status, TaskView};
 const LISTED: u32 = 10;
 
 /// A graph of tasks at a glance.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Analysis {
     /// The epic; none for the whole workspace.
@@ -40,8 +39,7 @@ pub(crate) struct Analysis {
     pub(crate) problems: Vec<Problem>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Totals {
     /// All, with epics.
@@ -58,8 +56,7 @@ pub(crate) struct Totals {
 }
 
 /// Numbers of waves and of the tasks in them.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaveWidths {
     pub(crate) total: usize,
@@ -68,8 +65,7 @@ pub(crate) struct WaveWidths {
 }
 
 /// A chain of tasks, each of which waits for the one before.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
     pub(crate) tasks: Vec<TaskView>,
@@ -79,8 +75,7 @@ pub(crate) struct Path {
 }
 
 /// A task that others wait for.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Bottleneck {
     #[serde(flatten)]

@@ -102,8 +102,7 @@ pub(crate) fn describe_conflict(conflict: &Conflict) -> String {
 }
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waves {
     /// The waves in order, at most as many as asked for.
@@ -120,8 +119,7 @@ pub(crate) struct Waves {
 }
 
 /// A task that waits for tasks outside of what was asked for.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outside {
     pub(crate) task: TaskId,

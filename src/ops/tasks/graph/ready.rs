@@ -21,8 +21,7 @@ const NAMED_MAX: usize = 5;
 const PASSED_MAX: usize = 20;
 
 /// Tasks that an agent can start now, most urgent first.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Ready {
     pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
@@ -32,8 +31,7 @@ pub(crate) struct Ready {
 }
 
 /// The task to take next.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Next {
     /// The task; none when nothing is ready.

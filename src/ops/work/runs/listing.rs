@@ -19,8 +19,7 @@ const LOOKED_THROUGH: u32 = 500;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Rows {
     pub(crate) runs: Vec<RunRow>,
     /// Number of matches; of a search by words, or in another order than newest first, among the last ones.
@@ -29,8 +28,7 @@ pub(crate) struct Rows {
     pub(crate) summary: Summary,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
     pub(crate) live: u64,

@@ -18,8 +18,7 @@ use crate::store::Store;
 const OUTPUT_MAX: usize = 1 << 20;
 
 /// The events of a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Logged {
     pub(crate) events: Vec<Line>,
     /// Output of agents, by task and attempt; left out unless requested.
@@ -30,8 +29,7 @@ pub(crate) struct Logged {
 }
 
 /// Output of one attempt.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     pub(crate) task_id: TaskId,

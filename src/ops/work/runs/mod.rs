@@ -26,8 +26,7 @@ use crate::store::Store;
 /// Most events of a run that are shown.
 const EVENTS_MAX: u32 = 10_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Args, Deserialize)]
+#[derive(Args, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
     /// Id of the run

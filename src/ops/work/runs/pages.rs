@@ -19,8 +19,7 @@ const PROMPT_MAX: u64 = 4 << 20;
 /// Most matches that are returned.
 const MATCHES_MAX: usize = 10_000;
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct EventPage {
     pub(crate) events: Vec<Line>,
     /// Cursor of the next page; none at the end.
@@ -28,8 +27,7 @@ pub(crate) struct EventPage {
 }
 
 /// Some lines of the output of an agent.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LogPage {
     /// How many lines there are by now.
     pub(crate) total: usize,
@@ -43,8 +41,7 @@ pub(crate) struct LogPage {
 }
 
 /// A line with its number.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LogLine {
     /// Its number, from 0.
     pub(crate) n: usize,
@@ -55,8 +52,7 @@ pub(crate) struct LogLine {
 }
 
 /// A prompt as an agent got it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct PromptText {
     pub(crate) text: String,
     pub(crate) bytes: usize,
@@ -64,8 +60,7 @@ pub(crate) struct PromptText {
 }
 
 /// Which events of a run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventQuery {
     /// The run.
@@ -79,8 +74,7 @@ pub(crate) struct EventQuery {
 }
 
 /// Which lines of a log.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogQuery {
     /// The run.
@@ -99,8 +93,7 @@ pub(crate) struct LogQuery {
 }
 
 /// Which attempt at a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneAttempt {
     /// The run.

@@ -17,8 +17,7 @@ use crate::run::{StepState, TaskRun};
 use crate::store::Store;
 
 /// An attempt, as its agent reports it and as cleo found it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Proof {
     pub(crate) task: TaskId,
     pub(crate) attempt: u32,
@@ -30,8 +29,7 @@ pub(crate) struct Proof {
     pub(crate) next: Option<String>,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Said {
     pub(crate) message: Option<String>,
@@ -42,8 +40,7 @@ pub(crate) struct Said {
 }
 
 /// One check.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) check: String,
@@ -57,8 +54,7 @@ pub(crate) struct Check {
 }
 
 /// Which attempt at a task; by default the last.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProofQuery {
     /// The run.

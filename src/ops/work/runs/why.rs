@@ -13,8 +13,7 @@ use crate::run::view::RunView;
 use crate::run::{Run, RunKind, RunStatus, StepState, TaskRun};
 
 /// A run with the reason for its state.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct RunWhy {
     pub(crate) run: Run,
     /// The reason for its state.
@@ -24,8 +23,7 @@ pub(crate) struct RunWhy {
 }
 
 /// A task of a run; its reason says why it is in its state, also where nothing went wrong.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {
     #[serde(flatten)]
