@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
 use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, LLM_BASE_URL, Origin, Settings, Value};
-use crate::error::{Code, Error, Result, is_control_character};
+use crate::error::{Code, Error, Result, is_control_character, is_visible_line};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
@@ -271,8 +271,7 @@ fn actor(settings: &Settings) -> Result<String> {
 
 /// Checks a name for the log; the error is the message.
 fn one_line(what: &str, name: String) -> std::result::Result<String, String> {
-    let is_long = name.chars().count() > AGENT_MAX;
-    if is_long || name.trim().is_empty() || name.contains(is_control_character) {
+    if !is_visible_line(&name, AGENT_MAX) {
         return Err(format!(
             "{what} is `{name}`; it can be one line of at most {AGENT_MAX} visible characters"
         ));

@@ -8,7 +8,7 @@ use crate::ops::proof::Summary;
 use crate::ops::tasks::{Archival, Deleted, Moved};
 use crate::ops::work::Shown;
 use crate::store::missing;
-use crate::task::Task;
+use crate::task::{Note, Task};
 
 pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let task = &shown.task;
@@ -63,11 +63,8 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     if let Some(found) = &shown.verification {
         screen.section("Gates and criteria", &bullets(&verification(found)));
     }
-    let notes: Vec<String> = task
-        .notes
-        .iter()
-        .map(|note| format!("{} {}: {}", note.at, note.by, note.text))
-        .collect();
+    let note = |note: &Note| format!("{} {}: {}", note.at, note.by, note.text);
+    let notes: Vec<String> = task.notes.iter().map(note).collect();
     screen.section("Notes", &bullets(&notes));
 }
 

@@ -144,11 +144,8 @@ fn render_samples(screen: &mut Screen, name: &str, part: &Value) {
     for item in shown {
         let fields = item.as_object().into_iter().flatten();
         let (ids, others): (Vec<_>, Vec<_>) = fields.partition(|(key, _)| *key == "id");
-        let texts = ids
-            .into_iter()
-            .chain(others)
-            .map(|(_, text)| text)
-            .filter(|it| !it.is_null());
+        let texts = ids.into_iter().chain(others).map(|(_, text)| text);
+        let texts = texts.filter(|it| !it.is_null());
         let texts = texts.chain(item.as_str().map(|_| item)).map(describe_value);
         let text = texts.collect::<Vec<_>>().join("  ");
         screen.pair(Tone::Dim, format!("  {}  ", split_name(name)), text);

@@ -191,11 +191,8 @@ impl Engine<'_> {
     }
 
     fn commit_message(&self, id: TaskId) -> String {
-        let title = self
-            .recorder
-            .track
-            .task(id)
-            .map(|task| task.planned.title.as_str());
+        let task = self.recorder.track.task(id);
+        let title = task.map(|task| task.planned.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 

@@ -8,12 +8,8 @@ use crate::workspace::MANIFEST;
 const FAULTS_MAX: usize = 50;
 
 pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
-    let Spawned {
-        task_id,
-        output_file,
-        manifest_id,
-        ..
-    } = spawned;
+    let (task_id, output_file) = (spawned.task_id, &spawned.output_file);
+    let manifest_id = &spawned.manifest_id;
     let mut text =
         format!("The work on {task_id} was checked and is not finished. This is missing:\n\n");
     for fault in faults.iter().take(FAULTS_MAX) {

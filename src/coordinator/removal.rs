@@ -56,29 +56,24 @@ fn retain(trees: &Trees, tree: &Tree, error: &Error) -> TaskEvent {
         ),
         _ => prompt::describe(error),
     };
-    TaskEvent::Retained {
-        reason: Some(reason),
-        branch: trees.lock_worktree(tree),
-        worktree: Some(tree.display_path()),
-    }
+    retained(reason, trees.lock_worktree(tree), Some(tree.display_path()))
 }
 
 fn report_branch(trees: &Trees, branch: String) -> TaskEvent {
     let merge = trees.format_merge_command(&branch);
-    TaskEvent::Retained {
-        reason: Some(format!(
-            "what was done is kept on a branch that is not merged (`{merge}`)"
-        )),
-        branch: Some(branch),
-        worktree: None,
-    }
+    let reason = format!("what was done is kept on a branch that is not merged (`{merge}`)");
+    retained(reason, Some(branch), None)
 }
 
 fn put_aside(error: &Error) -> TaskEvent {
+    retained(prompt::describe(error), None, None)
+}
+
+fn retained(reason: String, branch: Option<String>, worktree: Option<String>) -> TaskEvent {
     TaskEvent::Retained {
-        reason: Some(prompt::describe(error)),
-        branch: None,
-        worktree: None,
+        reason: Some(reason),
+        branch,
+        worktree,
     }
 }
 

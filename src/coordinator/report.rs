@@ -96,15 +96,9 @@ pub(super) fn sum_spent(track: &RunProjection) -> Spent {
 }
 
 fn describe_counts(summary: Counts) -> String {
-    let Counts {
-        total,
-        done,
-        failed,
-        cancelled,
-        skipped,
-        ..
-    } = summary;
-    let cancelled = match cancelled {
+    let (done, total, failed) = (summary.done, summary.total, summary.failed);
+    let skipped = summary.skipped;
+    let cancelled = match summary.cancelled {
         0 => String::new(),
         n => format!("{n} cancelled, "),
     };

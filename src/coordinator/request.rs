@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::detached::format_command;
 use crate::config::parse_seconds;
 use crate::coordinator::plan::Refine;
-use crate::error::{Code, Error, Result, is_control_character};
+use crate::error::{Code, Error, Result, is_visible_line};
 use crate::id::TaskId;
 use crate::plan::LOOPS_MAX;
 use crate::plan::message::max_loops;
@@ -179,12 +179,7 @@ fn options(request: &impl Serialize) -> Result<Vec<String>> {
 }
 
 fn check_name(what: &str, name: Option<&str>) -> Result<()> {
-    let is_name = |name: &str| {
-        !name.trim().is_empty()
-            && name.chars().count() <= NAME_MAX
-            && !name.contains(is_control_character)
-    };
-    if name.is_none_or(is_name) {
+    if name.is_none_or(|name| is_visible_line(name, NAME_MAX)) {
         return Ok(());
     }
     let message = format!("the {what} must be one line of at most {NAME_MAX} visible characters");

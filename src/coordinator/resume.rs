@@ -192,13 +192,8 @@ fn last_outcome(task: &TaskRun) -> Option<Outcome> {
 impl Engine<'_> {
     /// Resumes from the current state of the tasks. `is_new` says that the run gets new bounds.
     fn take_up_all(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
-        let tried: Vec<Option<Outcome>> = self
-            .recorder
-            .track
-            .tasks()
-            .iter()
-            .map(last_outcome)
-            .collect();
+        let tasks = self.recorder.track.tasks().iter();
+        let tried: Vec<Option<Outcome>> = tasks.map(last_outcome).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         self.recorder.push(RunEvent::Resumed {
             reason: Some(was.to_string()),

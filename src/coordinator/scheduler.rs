@@ -271,9 +271,7 @@ impl Scheduler {
 
     /// Has a step wait after too many requests, and with it whatever its runner would begin.
     fn back_off(&mut self, now: Duration, step: usize, why: String, actions: &mut Vec<Action>) {
-        let Tries {
-            refusals, asked, ..
-        } = self.tries[step];
+        let (refusals, asked) = (self.tries[step].refusals, self.tries[step].asked);
         if self.stop.is_some() {
             return self.fail(step, self.cut_short(), why, actions);
         }

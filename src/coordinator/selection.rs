@@ -214,12 +214,8 @@ impl Team {
             .chosen
             .skill;
         let tier = catalogue.skill(&skill)?.tier;
-        let flag = options
-            .request
-            .runner
-            .as_deref()
-            .map(choice::read)
-            .transpose()?;
+        let flag = options.request.runner.as_deref();
+        let flag = flag.map(choice::read).transpose()?;
         let named = choice::choose(&runners.rules, flag.as_ref(), &skill, tier);
         let named = named.ok_or_else(|| {
             let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \

@@ -156,6 +156,12 @@ pub(crate) fn is_control_character(c: char) -> bool {
         )
 }
 
+/// Returns whether a text is one line of at most `max` characters, not all of them blank.
+pub(crate) fn is_visible_line(text: &str, max: usize) -> bool {
+    let is_short = text.chars().count() <= max;
+    is_short && !text.trim().is_empty() && !text.contains(is_control_character)
+}
+
 /// Quotes one argument for a POSIX shell, so that a command can be pasted.
 pub(crate) fn quote(argument: &str) -> String {
     if argument.contains(is_control_character) {

@@ -106,11 +106,8 @@ impl Call {
         let is_json = parts
             .next()
             .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-        let is_plain = self
-            .headers
-            .get_all(CONTENT_ENCODING)
-            .iter()
-            .all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"));
+        let mut encodings = self.headers.get_all(CONTENT_ENCODING).iter();
+        let is_plain = encodings.all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"));
         if is_json && parts.all(is_utf8) && is_plain {
             return Ok(());
         }

@@ -1,5 +1,4 @@
-//! Replies to errors: the only place with the HTTP status of each code, and the forms of the
-//! specifications.
+//! Replies to errors, in the forms of the specifications.
 
 use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
@@ -41,30 +40,7 @@ impl Shape {
 }
 
 pub(super) fn status(code: Code) -> StatusCode {
-    let (name, exit) = (code.name(), code.exit_code());
-    match code {
-        Code::Unauthorized => StatusCode::UNAUTHORIZED,
-        Code::Forbidden | Code::Untrusted => StatusCode::FORBIDDEN,
-        Code::MethodRefused => StatusCode::METHOD_NOT_ALLOWED,
-        Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        Code::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-        Code::ServerBusy | Code::LockTimeout | Code::DiskFull => StatusCode::SERVICE_UNAVAILABLE,
-        Code::Interrupted | Code::Terminated => StatusCode::SERVICE_UNAVAILABLE,
-        Code::ProgramMissing => StatusCode::UNPROCESSABLE_ENTITY,
-        Code::ModelTimeout | Code::RunTimeout => StatusCode::GATEWAY_TIMEOUT,
-        Code::WorkspaceNotFound => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::NothingReady | Code::SessionRequired => StatusCode::CONFLICT,
-        _ if name.ends_with("_NOT_FOUND") => StatusCode::NOT_FOUND,
-        _ if is_conflict(code) => StatusCode::CONFLICT,
-        _ if is_verdict(code) => StatusCode::UNPROCESSABLE_ENTITY,
-        Code::PathOutside | Code::GateUnknown | Code::AgentUnknown | Code::TooDeep => {
-            StatusCode::BAD_REQUEST
-        }
-        _ if matches!(exit, 2 | 6) => StatusCode::BAD_REQUEST,
-        _ if exit == 80 => StatusCode::BAD_GATEWAY,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// Returns the status of an error. A file that cannot be read is the server's own, unless the caller named it.
@@ -87,55 +63,6 @@ pub(super) fn strip_place(error: Error) -> Error {
         true => Error { fix: None, ..error },
         false => error,
     }
-}
-
-fn is_conflict(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Exists
-            | Code::StatusRefused
-            | Code::NotReady
-            | Code::Claimed
-            | Code::ClaimLost
-            | Code::Cycle
-            | Code::HasChildren
-            | Code::UndoConflict
-            | Code::NothingToUndo
-            | Code::FileChanged
-            | Code::SessionExists
-            | Code::SessionBlocked
-            | Code::ScopeConflict
-            | Code::ScopeInvalid
-            | Code::NotInScope
-            | Code::RunNested
-            | Code::RunCancelled
-            | Code::SkillInactive
-            | Code::Clock
-    )
-}
-
-fn is_verdict(code: Code) -> bool {
-    matches!(
-        code,
-        Code::NotVerified
-            | Code::NotCompliant
-            | Code::GateFailed
-            | Code::GateOpen
-            | Code::GateOrder
-            | Code::GateRounds
-            | Code::EvidenceStale
-            | Code::CriterionFailed
-            | Code::CriterionOpen
-            | Code::TokensUnresolved
-            | Code::ProtocolMissing
-            | Code::ReturnMessage
-            | Code::EntryMissing
-            | Code::OutputMissing
-            | Code::ContextCritical
-            | Code::StepsFailed
-            | Code::DoctorFound
-            | Code::AgentDown
-    )
 }
 
 pub(super) fn answer(error: &Error, shape: Shape) -> Answer {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::answer::Answer;
 use super::call::Call;
 use super::route::Route;
-use crate::error::{Code, Error, Result, is_control_character};
+use crate::error::{Code, Error, Result, is_visible_line};
 use crate::manifest::Entry;
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
@@ -55,10 +55,7 @@ pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) ->
 
 fn name(agent: &str) -> Result<&str> {
     let agent = agent.trim();
-    if !agent.is_empty()
-        && agent.chars().count() <= AGENT_MAX
-        && !agent.contains(is_control_character)
-    {
+    if is_visible_line(agent, AGENT_MAX) {
         return Ok(agent);
     }
     let message = format!("agent must be one line of at most {AGENT_MAX} visible characters");

@@ -129,11 +129,8 @@ fn check_text(text: &str, allowed: &[char], message: &str) -> Option<String> {
 
 /// Quotes a text for a message: cut, and without what could steer a terminal.
 pub(super) fn quote(text: &str) -> String {
-    let mut short: String = text
-        .chars()
-        .take(SHOWN_MAX)
-        .flat_map(escape_control)
-        .collect();
+    let start = text.chars().take(SHOWN_MAX);
+    let mut short: String = start.flat_map(escape_control).collect();
     if text.chars().nth(SHOWN_MAX).is_some() {
         short.push('…');
     }

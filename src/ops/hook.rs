@@ -58,13 +58,8 @@ pub(crate) fn stop(
     if found.report.has_passed() {
         return Ok(None);
     }
-    let is_blocked = record_block(
-        &mut context,
-        task.id,
-        event.agent_name(ending),
-        &found,
-        limit,
-    )?;
+    let who = event.agent_name(ending);
+    let is_blocked = record_block(&mut context, task.id, who, &found, limit)?;
     Ok(is_blocked.then(|| Block::because(reason(&workspace, &task, &record, &found))))
 }
 
@@ -145,12 +140,8 @@ fn record_block(
     found: &OutputVerdict,
     limit: u64,
 ) -> Result<bool> {
-    let rules: Vec<&str> = found
-        .report
-        .violations
-        .iter()
-        .map(|one| one.rule.as_str())
-        .collect();
+    let violations = found.report.violations.iter();
+    let rules: Vec<&str> = violations.map(|one| one.rule.as_str()).collect();
     let who: String = who.chars().take(200).collect();
     context.write_if(|transaction| {
         let blocks = count_blocks(transaction, task, &who, found.manifest_id.as_deref())?;

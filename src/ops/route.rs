@@ -11,7 +11,7 @@ use super::{Surroundings, agents};
 use crate::agent::draft::{self, Draft, suggest_id};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::{Clock, timestamp};
-use crate::error::{Code, Error, Result, is_control_character, quote};
+use crate::error::{Code, Error, Result, is_visible_line, quote};
 use crate::file::read_input;
 use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request};
 
@@ -144,7 +144,7 @@ fn make_agent(draft: Draft) -> Result<Agent> {
     // As in a registry, an id can be made of the name.
     let suggested = || (!name.trim().is_empty()).then(|| suggest_id(&name));
     let id = draft.id.or_else(suggested).unwrap_or_default();
-    if id.trim().is_empty() || id.contains(is_control_character) || id.chars().count() > ID_MAX {
+    if !is_visible_line(&id, ID_MAX) {
         return Err(draft::invalid(format!(
             "it needs a name, or an id of 1 to {ID_MAX} visible characters"
         )));

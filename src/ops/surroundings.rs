@@ -110,15 +110,11 @@ impl Default for Defaults {
 impl From<&Settings> for Defaults {
     fn from(settings: &Settings) -> Defaults {
         let lease = settings.number(CLAIMS_LEASE).and_then(Lease::from_seconds);
+        let tokens = settings.number(ORCHESTRATOR_CONTEXT_TOKENS);
         Defaults {
             lease: lease.unwrap_or_default(),
             time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
-            context_tokens: usize::try_from(
-                settings
-                    .number(ORCHESTRATOR_CONTEXT_TOKENS)
-                    .unwrap_or(10_000),
-            )
-            .unwrap_or(usize::MAX),
+            context_tokens: usize::try_from(tokens.unwrap_or(10_000)).unwrap_or(usize::MAX),
             allow_private: answers::allows_private(settings),
         }
     }
@@ -214,12 +210,9 @@ impl Surroundings {
 
     /// Returns the folders of skills; without a workspace only those that were named, the user's and the embedded ones.
     pub(crate) fn places(&self, workspace: Option<&Workspace>) -> Places {
+        let named = self.skills_dirs.iter();
         Places {
-            named: self
-                .skills_dirs
-                .iter()
-                .map(|folder| self.directory.join(folder))
-                .collect(),
+            named: named.map(|folder| self.directory.join(folder)).collect(),
             project: workspace.map(|workspace| workspace.root.clone()),
             home: self.home.clone(),
             data_home: self.data_home.clone(),

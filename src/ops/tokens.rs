@@ -13,7 +13,7 @@ pub(crate) use super::Scope;
 use super::Surroundings;
 use super::config::lock_folder_of;
 use crate::clock::timestamp;
-use crate::error::{Code, Error, Result, is_control_character, nearest, quote};
+use crate::error::{Code, Error, Result, is_visible_line, nearest, quote};
 use crate::file::{create_private_folder, read_private, unwritable, write_private};
 use crate::id;
 
@@ -85,7 +85,7 @@ pub(crate) fn create(
 ) -> Result<Created> {
     surroundings.assignment.refuse_agent("makes no tokens")?;
     let user = user.trim();
-    if !(1..=USER_MAX).contains(&user.chars().count()) || user.contains(is_control_character) {
+    if !is_visible_line(user, USER_MAX) {
         let message = format!("a user is one line of at most {USER_MAX} visible characters");
         return Err(Error::new(Code::InputInvalid, message));
     }

@@ -145,17 +145,13 @@ pub(crate) fn check(
     let is_meant = |agent: &&Agent| agent.is_worker() && agent.status == AgentStatus::Active;
     let agents: Vec<&Agent> = match wanted.agents.is_empty() {
         true => known.agents.iter().filter(is_meant).collect(),
-        false => wanted
-            .agents
-            .iter()
-            .map(|id| known.require(id).and_then(worker_only))
-            .collect::<Result<_>>()?,
+        false => {
+            let find = |id: &String| known.require(id).and_then(worker_only);
+            wanted.agents.iter().map(find).collect::<Result<_>>()?
+        }
     };
-    let workers = Workers::new(
-        surroundings,
-        &workspace,
-        surroundings.defaults.allow_private,
-    );
+    let allows_private = surroundings.defaults.allow_private;
+    let workers = Workers::new(surroundings, &workspace, allows_private);
     let checks = pool::map_parallel(&agents, AT_ONCE, |agent| workers.check(agent));
     let checks = checks.into_iter().collect::<Result<Vec<_>>>()?;
     let up = checks.iter().filter(|check| check.up).count();

@@ -161,11 +161,8 @@ pub(crate) fn schema() -> Value {
 
 /// Returns the schema of a list `steps` whose items have these properties, all of them.
 pub(crate) fn schema_of_steps(properties: &Value) -> Value {
-    let names: Vec<&String> = properties
-        .as_object()
-        .into_iter()
-        .flat_map(|all| all.keys())
-        .collect();
+    let fields = properties.as_object().into_iter();
+    let names: Vec<&String> = fields.flat_map(|all| all.keys()).collect();
     let step = json!({
         "type": "object", "properties": properties, "required": names, "additionalProperties": false,
     });

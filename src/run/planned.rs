@@ -33,11 +33,8 @@ pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
             graph.add_edge(*need, task.task_id, ());
         }
     }
-    let epics: BTreeSet<TaskId> = tasks
-        .iter()
-        .filter(|task| task.is_epic)
-        .map(|task| task.task_id)
-        .collect();
+    let epics = tasks.iter().filter(|task| task.is_epic);
+    let epics: BTreeSet<TaskId> = epics.map(|task| task.task_id).collect();
     let depths = depths(&graph, |id| usize::from(!epics.contains(&id)));
     let wave = |(id, depth): (TaskId, usize)| {
         let is_epic = epics.contains(&id);

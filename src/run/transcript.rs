@@ -103,11 +103,8 @@ struct EventText {
 fn read_event(event: &Value) -> EventText {
     let blocks = event["message"]["content"].as_array();
     if let Some(blocks) = blocks {
-        return blocks
-            .iter()
-            .map(read_block)
-            .reduce(merge)
-            .unwrap_or_default();
+        let blocks = blocks.iter().map(read_block);
+        return blocks.reduce(merge).unwrap_or_default();
     }
     for inner in [&event["item"], &event["part"], &event["data"], event] {
         let said = read_block(inner);
@@ -147,11 +144,8 @@ fn read_block(block: &Value) -> EventText {
         "output",
         "aggregated_output",
     ];
-    let words = words
-        .into_iter()
-        .map(text)
-        .find(|words| !words.is_empty())
-        .unwrap_or_default();
+    let mut words = words.into_iter().map(text);
+    let words = words.find(|words| !words.is_empty()).unwrap_or_default();
     let exit_code = block["exit_code"]
         .as_i64()
         .or_else(|| block["exitCode"].as_i64());

@@ -52,11 +52,9 @@ pub(crate) fn end_agents_of_run(run: &str, root: &Path, groups: &[(u32, String)]
 }
 
 fn find_processes(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
-    let groups: Vec<u32> = groups
-        .iter()
-        .filter(|(group, when)| start_time(*group).as_ref() == Some(when))
-        .map(|(group, _)| *group)
-        .collect();
+    let groups = groups.iter();
+    let groups = groups.filter(|(group, when)| start_time(*group).as_ref() == Some(when));
+    let groups: Vec<u32> = groups.map(|(group, _)| *group).collect();
     let own = std::process::id();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

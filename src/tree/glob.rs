@@ -77,11 +77,8 @@ impl Globs {
         if self.set.is_none() {
             return vec![PathBuf::new()];
         }
-        let mut folders: Vec<PathBuf> = self
-            .patterns
-            .iter()
-            .map(|text| folders_before_signs(text))
-            .collect();
+        let folders = self.patterns.iter().map(|text| folders_before_signs(text));
+        let mut folders: Vec<PathBuf> = folders.collect();
         folders.sort_unstable();
         folders.dedup_by(|later, earlier| later.starts_with(earlier));
         folders

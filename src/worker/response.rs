@@ -152,12 +152,9 @@ fn read_error(error: &Value) -> Result<Fault, Fault> {
     let kind = error["type"]
         .as_str()
         .filter(|kind| !kind.trim().is_empty());
+    let kind = kind.unwrap_or(FaultKind::AgentError.word());
     Ok(Fault {
-        kind: kind
-            .unwrap_or(FaultKind::AgentError.word())
-            .chars()
-            .take(TYPE_MAX)
-            .collect(),
+        kind: kind.chars().take(TYPE_MAX).collect(),
         ..Fault::new(FaultKind::AgentError, message)
     })
 }

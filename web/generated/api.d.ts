@@ -1981,7 +1981,6 @@ export interface components {
             /** @description How many waves there are, and how many tasks each has. */
             waves: components["schemas"]["WaveWidths"];
         };
-        /** @description The source of an answer. */
         AnsweredBy: ("model" | "worker") | "offline";
         /** @description The result of archiving or unarchiving. */
         Archival: {
@@ -2910,7 +2909,6 @@ export interface components {
              * @description How many changes it made.
              */
             changes: number;
-            /** @description The command. */
             command: string;
             /**
              * Format: uint64
@@ -3230,7 +3228,6 @@ export interface components {
         /** @description The failure of a run. */
         Fault4: {
             message: string;
-            /** @description With which task. */
             task: string | null;
         };
         Fault5: {
@@ -3696,11 +3693,17 @@ export interface components {
         Kind2Input: "run" | "task" | "agents" | "conversation" | "piece";
         /** @description The kind of a problem. */
         Kind3: "cancelled" | "cycle" | "missing" | "emptyEpic";
-        /** @description A kind of thing to search for. */
+        /**
+         * @description A kind of thing to search for.
+         * @enum {string}
+         */
         Kind3Input: "task" | "run" | "agent" | "conversation";
         /** @description The meaning of a line, in ascending order of importance. */
         Kind4: ("unmet" | "missing") | "met" | "critical";
-        /** @description A kind of thing to search for. */
+        /**
+         * @description A kind of thing to search for.
+         * @enum {string}
+         */
         Kind5: "task" | "run" | "agent" | "conversation";
         /** @description Where an agent comes from and how it is reached. */
         KindInput: "builtin" | "runtime" | "persistent" | "http" | "cli";
@@ -3861,7 +3864,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description A task in a list. */
+        /** @description A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. */
         ListedTask: {
             acceptance: string[];
             /** @description Archived: out of lists and of the graph's open work, and still counted by its status. */
@@ -4250,7 +4253,7 @@ export interface components {
             template: string | null;
         };
         /** @description The order of rows; equal ones by id. */
-        Order: "wave" | "id" | "title" | "priority" | "displayStatus" | "age";
+        Order: ("wave" | "id" | "title" | "priority" | "displayStatus") | "age";
         /** @description By what runs are sorted; what is equal, newest first. */
         Order2: "started" | "duration" | "cost" | "status";
         /** @enum {string} */
@@ -4607,7 +4610,6 @@ export interface components {
         };
         /** @description The answer that a pending call needs. */
         PendingKind: "confirm" | "select";
-        /** @description Status of a phase. */
         PhaseStatus: "pending" | "active" | "completed";
         /** @description The phases in order. */
         Phases: {
@@ -5412,7 +5414,6 @@ export interface components {
             routingScore: number;
             /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
-            /** @description Its status. */
             status: components["schemas"]["RunStatus"];
             /** @description Number of tasks in each state, if it is a run over tasks. */
             steps: components["schemas"]["Counts"] | null;
@@ -5423,9 +5424,7 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             user: string;
         };
-        /** @description The status of a run. */
         RunStatus: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
-        /** @description The status of a run. */
         RunStatusInput: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
         /** @description A run with what happened in it. */
         RunView: {
@@ -5440,7 +5439,6 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The moment of this answer. */
             now: string;
-            /** @description Its options. */
             options: unknown;
             run: components["schemas"]["RunRow"];
             /** @description Its progress, in order. */
@@ -5598,9 +5596,7 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             user: string;
         };
-        /** @description Status of a session. */
         SessionStatus: "open" | "ended";
-        /** @description Status of a session. */
         SessionStatusInput: "open" | "ended";
         /** @description Sessions and how many there are. */
         Sessions: {

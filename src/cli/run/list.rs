@@ -165,16 +165,9 @@ fn event(screen: &mut Screen, line: &Line) {
 }
 
 fn output(screen: &mut Screen, one: &Output) {
-    let Output {
-        task_id,
-        attempt,
-        stream,
-        bytes,
-        ..
-    } = one;
     let head = format!(
-        "{task_id}, attempt {attempt}, {stream}, {bytes} bytes: {}",
-        one.file
+        "{}, attempt {}, {}, {} bytes: {}",
+        one.task_id, one.attempt, one.stream, one.bytes, one.file
     );
     screen.line(Tone::Dim, head).verbatim(&one.text);
     if !one.text.is_empty() && !one.text.ends_with('\n') {

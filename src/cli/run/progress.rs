@@ -189,11 +189,10 @@ fn describe_task(
         TaskEvent::Started(start) => {
             let again = attempt.filter(|attempt| *attempt > 1);
             let again = again.map(|attempt| format!(", attempt {attempt}"));
-            let how: Vec<&str> = [&start.setup.skill, &start.setup.runner]
+            let how = [&start.setup.skill, &start.setup.runner]
                 .into_iter()
-                .flatten()
-                .map(String::as_str)
-                .collect();
+                .flatten();
+            let how: Vec<&str> = how.map(String::as_str).collect();
             let how = how.join(", ") + &again.unwrap_or_default();
             (Tone::Dim, format!("{task} begins ({how})"))
         }

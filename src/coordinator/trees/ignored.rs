@@ -87,9 +87,8 @@ impl Trees {
     /// Keeps what git ignores in a worktree that is to be removed: all of it where the commands of the task may need it,
     /// else single and declared files, as copies. Returns what is to be told of them.
     pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<Vec<Error>> {
-        let Baseline {
-            needed, declared, ..
-        } = Baseline::load(&tree.baseline);
+        let baseline = Baseline::load(&tree.baseline);
+        let (needed, declared) = (baseline.needed, baseline.declared);
         if !needed.is_empty() {
             let message = format!(
                 "its commands passed there and failed in the workspace, and git ignores {needed}: have git track what \

@@ -183,9 +183,7 @@ fn put_aside(tree: &Tree, pair: &Pair) -> Result<Error> {
 /// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
 /// the error that says so.
 fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
-    let Pair {
-        name, here, there, ..
-    } = pair;
+    let (name, here, there) = (&pair.name, &pair.here, &pair.there);
     if there.now.is_none() || here.before == there.now {
         return Ok(None);
     }

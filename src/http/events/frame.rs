@@ -94,13 +94,8 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place {
-            runs,
-            tasks,
-            agents,
-            said,
-        } = self;
-        write!(formatter, "{runs}.{tasks}.{agents}.{said}")
+        let (runs, tasks) = (self.runs, self.tasks);
+        write!(formatter, "{runs}.{tasks}.{}.{}", self.agents, self.said)
     }
 }
 
@@ -108,24 +103,21 @@ impl FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Place, String> {
-        let wrong = || "invalid event id: ids look like 120.45.7.3".to_string();
-        let numbers: Vec<u64> = text
-            .split('.')
-            .map(|number| number.parse().map_err(|_| wrong()))
-            .collect::<std::result::Result<_, _>>()?;
-        match numbers[..] {
-            [runs, tasks, agents, said] => Ok(Place {
-                runs,
-                tasks,
-                agents,
-                said,
-            }),
-            _ => Err(wrong()),
-        }
+        let numbers = text.split('.').map(|number| number.parse().ok());
+        let numbers: Option<Vec<u64>> = numbers.collect();
+        let numbers = numbers.and_then(|all| <[u64; 4]>::try_from(all).ok());
+        let wrong = "invalid event id: ids look like 120.45.7.3";
+        let [runs, tasks, agents, said] = numbers.ok_or(wrong)?;
+        Ok(Place {
+            runs,
+            tasks,
+            agents,
+            said,
+        })
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     /// `None` for an event about the stream itself, for every listener.
     kind: Option<Kind>,
@@ -141,19 +133,16 @@ impl Frame {
     pub(super) fn new(kind: Kind, place: Option<&Place>, data: &impl Serialize) -> Frame {
         Frame {
             kind: Some(kind),
-            owner: None,
             bytes: write(kind.word(), place, data),
-            whole: None,
+            ..Frame::default()
         }
     }
 
     /// Writes that events before a place are skipped.
     pub(super) fn reset(place: Option<&Place>) -> Frame {
         Frame {
-            kind: None,
-            owner: None,
             bytes: write("reset", place, &json!({"reason": "gap"})),
-            whole: None,
+            ..Frame::default()
         }
     }
 
@@ -218,15 +207,9 @@ impl Batch {
         if let Some(bytes) = joined.get(wants) {
             return bytes.clone();
         }
-        let parts = self
-            .frames
-            .iter()
-            .filter_map(|frame| frame.bytes_for(wants));
-        let bytes: Bytes = parts
-            .map(AsRef::as_ref)
-            .collect::<Vec<&[u8]>>()
-            .concat()
-            .into();
+        let bytes = |frame| Frame::bytes_for(frame, wants).map(AsRef::as_ref);
+        let parts: Vec<&[u8]> = self.frames.iter().filter_map(bytes).collect();
+        let bytes = Bytes::from(parts.concat());
         joined.insert(wants.clone(), bytes.clone());
         bytes
     }

@@ -198,14 +198,8 @@ impl Source {
             let mut data = whole.clone();
             hide_in_fields(&mut data, FIELD, &|id: &String| !told.contains(id));
             let whole = (whole != data).then_some(whole);
-            Part {
-                origin: Origin::Tasks,
-                cursor: change.cursor,
-                at: change.at,
-                owner: None,
-                data,
-                whole,
-            }
+            let part = Part::new(Origin::Tasks, change.cursor, change.at, None, data);
+            Part { whole, ..part }
         };
         Ok(changes.into_iter().map(part).collect())
     }
@@ -219,14 +213,8 @@ impl Source {
             let owner = find_owner(owners, &event.run, look)?;
             let mut data = json!(Line::from(&event));
             data["at"] = json!(event.at);
-            parts.push_back(Part {
-                origin: Origin::Runs,
-                cursor: event.cursor,
-                at: event.at,
-                owner,
-                data,
-                whole: None,
-            });
+            let part = Part::new(Origin::Runs, event.cursor, event.at, owner, data);
+            parts.push_back(part);
         }
         Ok(parts)
     }
@@ -241,14 +229,7 @@ impl Source {
             let owner = find_owner(owners, &id, look)?;
             let at = message.created_at.clone();
             let data = json!({"conversationId": id, "at": at, "message": message});
-            parts.push_back(Part {
-                origin: Origin::Said,
-                cursor,
-                at,
-                owner,
-                data,
-                whole: None,
-            });
+            parts.push_back(Part::new(Origin::Said, cursor, at, owner, data));
         }
         Ok(parts)
     }
@@ -291,6 +272,17 @@ struct Part {
 }
 
 impl Part {
+    fn new(origin: Origin, cursor: u64, at: String, owner: Option<Arc<str>>, data: Value) -> Part {
+        Part {
+            origin,
+            cursor,
+            at,
+            owner,
+            data,
+            whole: None,
+        }
+    }
+
     fn frame(self, place: &mut Place) -> Frame {
         *place.cursor_mut(self.origin) = self.cursor;
         let frame = |data: &Value| Frame::new(self.origin.kind(), Some(place), data);

@@ -59,9 +59,7 @@ pub(super) fn check(runners: &Runners) -> Vec<Finding> {
 
 /// Warns of a program in the settings that does not exist.
 fn check_setting(client: &Client<'_>) -> Option<Finding> {
-    let Client {
-        runner, program, ..
-    } = client;
+    let (runner, program) = (&client.runner, &client.program);
     // A relative path starts at the folder that an agent works in.
     let is_relative = program.contains('/') && !Path::new(program).is_absolute();
     if program == runner || is_relative || find_program(program).is_some() {

@@ -151,19 +151,10 @@ fn add_first_steps(
     let analyzing = (SUPERVISOR, Action::Analyzing, 10);
     record.add_step(transaction, analyzing, "Looking at the message", json!({}))?;
     let scoring = format!("Scoring {candidates} candidate agents");
-    record.add_step(
-        transaction,
-        (SUPERVISOR, Action::Routing, 30),
-        &scoring,
-        json!({}),
-    )?;
+    let routing = |percent| (SUPERVISOR, Action::Routing, percent);
+    record.add_step(transaction, routing(30), &scoring, json!({}))?;
     let chosen = json!({"agent": decision.agent, "score": decision.score});
-    record.add_step(
-        transaction,
-        (SUPERVISOR, Action::Routing, 40),
-        &decision.reason,
-        chosen,
-    )?;
+    record.add_step(transaction, routing(40), &decision.reason, chosen)?;
     let query: String = input.chars().take(QUERY_SHOWN).collect();
     let delegation = decision.delegation(&query, record.run.started_at.clone());
     record.add_event(transaction, DELEGATION, json!(delegation))?;
@@ -172,12 +163,8 @@ fn add_first_steps(
     };
     let to = json!({"delegatedTo": agent, "reason": decision.reason});
     let handing = format!("Handing the message to {agent}");
-    record.add_step(
-        transaction,
-        (SUPERVISOR, Action::Delegating, 55),
-        &handing,
-        to,
-    )?;
+    let delegating = (SUPERVISOR, Action::Delegating, 55);
+    record.add_step(transaction, delegating, &handing, to)?;
     let analyzing = (agent.as_str(), Action::Analyzing, 70);
     record.add_step(transaction, analyzing, "Working on the message", json!({}))
 }

@@ -144,11 +144,8 @@ fn no_entry(path: &Path, id: &str) -> Result<Error> {
 
 /// Returns warnings of faulty lines.
 fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
-    let mut warnings: Vec<String> = faulty
-        .iter()
-        .take(FAULTS_SHOWN)
-        .map(|fault| format!("manifest {fault}"))
-        .collect();
+    let shown = faulty.iter().take(FAULTS_SHOWN);
+    let mut warnings: Vec<String> = shown.map(|fault| format!("manifest {fault}")).collect();
     if faulty.len() > FAULTS_SHOWN {
         let more = faulty.len() - FAULTS_SHOWN;
         warnings.push(format!(

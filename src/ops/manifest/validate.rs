@@ -87,11 +87,8 @@ fn invalid(faults: &[Faulty], first: &Faulty, path: &Path) -> Error {
     };
     let error = error!(ManifestInvalid, "the manifest has {count}; {first}");
     let is_entry = |fault: &&Faulty| matches!(fault.code, Code::EntryInvalid | Code::TaskNotFound);
-    let entries: Vec<usize> = faults
-        .iter()
-        .filter(is_entry)
-        .map(|fault| fault.line)
-        .collect();
+    let entries = faults.iter().filter(is_entry);
+    let entries: Vec<usize> = entries.map(|fault| fault.line).collect();
     let (move_out, is_mixed) = ("cleo manifest compact", entries.len() < faults.len());
     if entries.is_empty() {
         let see = format!("{move_out} --dry-run");

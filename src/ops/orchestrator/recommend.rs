@@ -25,10 +25,14 @@ pub(crate) struct Recommended {
     pub(crate) command: String,
 }
 
-fn advise(action: &'static str, reason: String, command: impl Into<String>) -> Recommended {
+fn advise(
+    action: &'static str,
+    reason: impl Into<String>,
+    command: impl Into<String>,
+) -> Recommended {
     Recommended {
         action,
-        reason,
+        reason: reason.into(),
         command: command.into(),
     }
 }
@@ -134,36 +138,21 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
 fn recommend_closing(overview: &Overview) -> Recommended {
     let Some(epic) = &overview.epic else {
         return match overview.total {
-            0 => advise(
-                "plan",
-                "there are no tasks yet".to_string(),
-                "cleo add --help",
-            ),
-            _ => advise(
-                "rest",
-                "everything is done".to_string(),
-                "cleo orchestrator brief",
-            ),
+            0 => advise("plan", "there are no tasks yet", "cleo add --help"),
+            _ => advise("rest", "everything is done", "cleo orchestrator brief"),
         };
     };
     let (id, status) = (epic.id, epic.status);
     if status.is_closed() {
-        return advise(
-            "rest",
-            format!("{id} is {status}"),
-            "cleo orchestrator start",
-        );
+        let reason = format!("{id} is {status}");
+        return advise("rest", reason, "cleo orchestrator start");
     }
+    let (empty, done) = (
+        format!("nothing is in {id} yet"),
+        format!("everything in {id} is done"),
+    );
     match overview.total {
-        0 => advise(
-            "plan",
-            format!("nothing is in {id} yet"),
-            format!("cleo spawn {id}"),
-        ),
-        _ => advise(
-            "close",
-            format!("everything in {id} is done"),
-            format!("cleo complete {id}"),
-        ),
+        0 => advise("plan", empty, format!("cleo spawn {id}")),
+        _ => advise("close", done, format!("cleo complete {id}")),
     }
 }

@@ -82,12 +82,8 @@ pub(crate) fn list(
 ) -> Result<Listed> {
     let catalogue = catalogue(surroundings)?;
     let wanted = |skill: &&Skill| query.tier.is_none() || skill.tier == query.tier;
-    let skills: Vec<_> = catalogue
-        .skills
-        .iter()
-        .filter(wanted)
-        .map(|skill| info(skill, &catalogue))
-        .collect();
+    let skills = catalogue.skills.iter().filter(wanted);
+    let skills: Vec<_> = skills.map(|skill| info(skill, &catalogue)).collect();
     notes.warn(catalogue.warnings);
     Ok(Listed {
         total: skills.len(),

@@ -47,41 +47,31 @@ pub(crate) struct Deleted {
 /// Deletes a task. Children are deleted only with `cascade`; tasks outside that depend on deleted ones, and tasks that
 /// somebody else holds, need `force`.
 pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> {
-    let Delete {
-        task: id,
-        cascade,
-        force,
-        dry_run,
-    } = request;
+    let (id, cascade, dry_run) = (request.task, request.cascade, request.dry_run);
     let caller = Caller::without_task(context);
-    let work = |transaction: &dyn Transaction| {
-        let (going, released) = plan_deletion(transaction, id, cascade, force)?;
-        if !force {
-            refuse_held(transaction, &going, cascade, &caller)?;
+    let plan = |transaction: &dyn Transaction| {
+        let (deleted, released) = plan_deletion(transaction, id, cascade, request.force)?;
+        if !request.force {
+            refuse_held(transaction, &deleted, cascade, &caller)?;
         }
-        for id in &going {
+        for id in &deleted {
             caller.refuse_removal(transaction, &read_salvaged(transaction, *id)?)?;
-        }
-        Ok((going, released))
-    };
-    if dry_run {
-        let (deleted, released) = context.read(|transaction| work(transaction))?;
-        return Ok(Deleted {
-            deleted,
-            released,
-            dry_run,
-        });
-    }
-    context.write(|transaction| {
-        let (deleted, released) = work(&*transaction)?;
-        for id in deleted.iter().rev() {
-            transaction.delete(*id)?;
         }
         Ok(Deleted {
             deleted,
             released,
             dry_run,
         })
+    };
+    if dry_run {
+        return context.read(|transaction| plan(transaction));
+    }
+    context.write(|transaction| {
+        let done = plan(&*transaction)?;
+        for id in done.deleted.iter().rev() {
+            transaction.delete(*id)?;
+        }
+        Ok(done)
     })
 }
 

@@ -136,11 +136,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
 
 /// Cancels a task, with the reason as a note. A task of another holder is refused unless `force`, which is recorded.
 pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
-    let Cancel {
-        task: id,
-        reason,
-        force,
-    } = request;
+    let (id, reason) = (request.task, request.reason);
     let caller = Caller::for_task(context, id, None);
     let (now, by) = (caller.now.clone(), caller.name.clone());
     if let Some(reason) = &reason {
@@ -150,13 +146,10 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
     let moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
-            return Err(refuse_move(
-                &task,
-                "cancelled",
-                &format!("cleo reopen {id}"),
-            ));
+            let reopen = format!("cleo reopen {id}");
+            return Err(refuse_move(&task, "cancelled", &reopen));
         }
-        let taken = check_holder(transaction, &task, &caller, force, "cancel")?;
+        let taken = check_holder(transaction, &task, &caller, request.force, "cancel")?;
         if let Some(text) = reason {
             task.notes.push(Note {
                 at: now.clone(),

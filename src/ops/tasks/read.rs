@@ -258,13 +258,8 @@ fn arrange(tasks: Vec<Task>) -> Vec<TreeRow> {
 }
 
 fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) {
-    stack.extend(
-        tasks
-            .unwrap_or_default()
-            .into_iter()
-            .rev()
-            .map(|task| (depth, task)),
-    );
+    let tasks = tasks.unwrap_or_default().into_iter().rev();
+    stack.extend(tasks.map(|task| (depth, task)));
 }
 
 /// Reads the neighbors of a task, and warns of problems that keep it from ever starting.

@@ -40,22 +40,18 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
             waits.push(format!("it {what} {}", id::list(&open)));
         }
     }
-    let missing = missing(task);
-    waits.extend(
-        missing
-            .iter()
-            .map(|need| format!("it depends on {}", need.describe())),
-    );
+    let missing = missing(task).into_iter();
+    waits.extend(missing.map(|need| format!("it depends on {}", need.describe())));
     if task.status == Status::Blocked {
         waits.push("it is blocked".to_string());
     }
     let message = format!("{} is not ready: {}", task.id, waits.join(", and "));
-    let error = Error::new(Code::NotReady, message)
-        .fix("cleo claim --next")
-        .or(
-            "claim it anyway, which is recorded",
-            format!("cleo claim {} --force", task.id),
-        );
+    let (anyway, force) = (
+        "claim it anyway, which is recorded",
+        format!("cleo claim {} --force", task.id),
+    );
+    let error = Error::new(Code::NotReady, message).fix("cleo claim --next");
+    let error = error.or(anyway, force);
     Ok((!waits.is_empty()).then_some(error))
 }
 

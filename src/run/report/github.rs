@@ -200,11 +200,9 @@ fn escape_cell(text: &str) -> String {
 }
 
 pub(crate) fn outputs(view: &RunView) -> String {
-    let failed: Vec<String> = view
-        .list_counted()
-        .filter(|task| task.state.is_undone())
-        .map(|task| task.planned.task_id.to_string())
-        .collect();
+    let failed = view.list_counted().filter(|task| task.state.is_undone());
+    let failed = failed.map(|task| task.planned.task_id.to_string());
+    let failed: Vec<String> = failed.collect();
     let ok = view.run.record.status == RunStatus::Completed;
     let id: String = replace_control_characters(&view.run.record.id).replace('\n', " ");
     format!("run_id={id}\nok={ok}\nfailed={}\n", failed.join(","))

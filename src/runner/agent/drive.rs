@@ -221,11 +221,8 @@ impl Attempt<'_> {
             }
             Some((outcome, reason)) => {
                 state.end.outcome = Some(outcome);
-                let said = state
-                    .end
-                    .reason
-                    .take()
-                    .map(|said| format!("{reason}: {said}"));
+                let said = state.end.reason.take();
+                let said = said.map(|said| format!("{reason}: {said}"));
                 state.end.reason = Some(said.unwrap_or(reason));
             }
         }

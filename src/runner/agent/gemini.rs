@@ -83,11 +83,8 @@ fn message(event: &Value, state: &mut OutputState) {
         state.seen = None;
         return;
     };
-    let begun = state
-        .end
-        .message
-        .take()
-        .filter(|_| state.seen.as_deref() == Some(SPEAKING));
+    let begun = state.end.message.take();
+    let begun = begun.filter(|_| state.seen.as_deref() == Some(SPEAKING));
     state.end.message = Some(begun.unwrap_or_default() + content);
     let is_piece = event.get("delta").and_then(Value::as_bool) == Some(true);
     state.seen = is_piece.then(|| SPEAKING.to_string());

@@ -23,11 +23,8 @@ impl Overview for SqliteTransaction<'_> {
         // Most ids are consecutive.
         for run in ids.chunk_by(|one, next| one.0 + 1 == next.0) {
             let there = self.all(sql, (run[0].0, run[run.len() - 1].0), read_id)?;
-            missing.extend(
-                run.iter()
-                    .copied()
-                    .filter(|id| there.binary_search(id).is_err()),
-            );
+            let is_missing = |id: &TaskId| there.binary_search(id).is_err();
+            missing.extend(run.iter().copied().copied().filter(is_missing));
         }
         Ok(missing)
     }

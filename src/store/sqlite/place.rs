@@ -87,12 +87,8 @@ pub(super) fn companion_files(database: &Path) -> [PathBuf; 4] {
 /// stays.
 pub(super) fn create_private(database: &Path) -> Result<()> {
     let mut options = File::options();
-    let made = options
-        .write(true)
-        .create_new(true)
-        .mode(PRIVATE_FILE)
-        .open(database);
-    match made {
+    options.write(true).create_new(true).mode(PRIVATE_FILE);
+    match options.open(database) {
         Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(unwritable(database, cause)),
         _ => Ok(()),
     }

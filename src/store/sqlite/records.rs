@@ -32,12 +32,7 @@ impl Claims for SqliteTransaction<'_> {
         let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))
                    ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
                        since = excluded.since, expires = excluded.expires, sum = excluded.sum";
-        let Claim {
-            holder,
-            since,
-            expires,
-            ..
-        } = claim;
+        let (holder, since, expires) = (&claim.holder, &claim.since, &claim.expires);
         let row = (claim.task.0, claim.epoch, holder, since, expires);
         self.execute(sql, row).map(drop)
     }

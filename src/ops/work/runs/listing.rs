@@ -95,11 +95,8 @@ fn summary(transaction: &dyn Transaction, user: Option<&str>, now: &str) -> Resu
         summary.finished_today += u64::from(run.status == RunStatus::Completed);
         summary.failed_today += u64::from(run.status == RunStatus::Failed);
         summary.costs_told += u64::from(run.cost.is_some());
-        summary.cost_today = summary
-            .cost_today
-            .into_iter()
-            .chain(run.cost)
-            .reduce(|a, b| a + b);
+        let costs = summary.cost_today.into_iter().chain(run.cost);
+        summary.cost_today = costs.reduce(|a, b| a + b);
     }
     Ok(summary)
 }

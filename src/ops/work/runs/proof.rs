@@ -89,12 +89,8 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
         found.extend(list_gate_checks(context, task)?);
     }
     if !is_last || found.iter().all(|check| check.ok != Some(false)) {
-        found.extend(
-            attempt
-                .violations
-                .iter()
-                .map(|text| check("violation", Some(false), text.clone())),
-        );
+        let violation = |text: &String| check("violation", Some(false), text.clone());
+        found.extend(attempt.violations.iter().map(violation));
     }
     if attempt.ended_at.is_none() || attempt.state == StepState::Cancelled {
         // The attempt did not finish, so a missing part is not a failure.

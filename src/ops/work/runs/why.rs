@@ -45,12 +45,8 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let done: HashSet<TaskId> = done.map(|task| task.planned.task_id).collect();
     let work = tasks.into_iter().filter(TaskRun::is_counted).map(|task| {
         let is_open = matches!(task.state, StepState::Waiting | StepState::Skipped);
-        let needs = task
-            .planned
-            .needs
-            .iter()
-            .filter(|need| !done.contains(need));
-        let waits_for: Vec<TaskId> = needs.filter(|_| is_open).copied().collect();
+        let needs = task.planned.needs.iter().filter(|_| is_open).copied();
+        let waits_for: Vec<TaskId> = needs.filter(|need| !done.contains(need)).collect();
         let spawn = spawns.remove(&task.planned.task_id);
         TaskWhy {
             spawn: spawn
