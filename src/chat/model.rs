@@ -97,11 +97,8 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         };
     };
     let sentence = Sentence::read(message);
-    let call = make_call(
-        tool,
-        answer.args.unwrap_or_default(),
-        sentence.client_or(client),
-    )?;
+    let args = answer.args.unwrap_or_default();
+    let call = make_call(tool, args, sentence.client_or(client))?;
     let unsure = |what: String| format!("I am not sure about \"{}\" here", truncate(&what));
     let checked =
         check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));

@@ -31,10 +31,8 @@ Examples:
 
 fn show_messages(screen: &mut Screen, messages: &[Message]) {
     for message in messages {
-        let sender = message
-            .metadata
-            .get("sender")
-            .and_then(|sender| sender.as_str());
+        let sender = message.metadata.get("sender");
+        let sender = sender.and_then(|sender| sender.as_str());
         let sender = sender.unwrap_or(message.speaker.word());
         let heading = format!("{}  {sender}", message.created_at);
         screen.section(&heading, &message.content);

@@ -67,11 +67,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         defaults: Default::default(),
         ..around
     };
-    init::init(
-        &surroundings,
-        &mut Notes::default(),
-        init::Options::default(),
-    )?;
+    let (mut notes, options) = (Notes::default(), init::Options::default());
+    init::init(&surroundings, &mut notes, options)?;
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     let mut context = Context::open(surroundings.clone())?;

@@ -163,11 +163,8 @@ fn show_faults(screen: &mut Screen, found: &Validated) {
     let faults = count(found.faults.len(), "fault", "faults");
     screen.pair(Tone::Bad, "faulty ", format!("{entries}, {faults}"));
     for fault in &found.faults {
-        screen.pair(
-            Tone::Dim,
-            format!("  line {} {}: ", fault.line, fault.code.name()),
-            &fault.message,
-        );
+        let place = format!("  line {} {}: ", fault.line, fault.code.name());
+        screen.pair(Tone::Dim, place, &fault.message);
     }
 }
 

@@ -137,13 +137,8 @@ impl Screen {
     }
 
     /// Adds a line that begins with a text in a tone.
-    pub(super) fn pair(
-        &mut self,
-        tone: Tone,
-        first: impl Display,
-        rest: impl Display,
-    ) -> &mut Screen {
-        self.say(tone, first).line(Tone::Plain, rest)
+    pub(super) fn pair(&mut self, tone: Tone, text: impl Display, rest: impl Display) -> &mut Self {
+        self.say(tone, text).line(Tone::Plain, rest)
     }
 
     pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
@@ -227,11 +222,9 @@ impl Screen {
 
     pub(super) fn verbatim(&mut self, text: &str) -> &mut Screen {
         for line in text.split_inclusive('\n') {
-            let (line, end) = line
-                .strip_suffix('\n')
-                .map_or((line, ""), |line| (line, "\n"));
-            self.text.push_str(&clean(line));
-            self.text.push_str(end);
+            let bare = line.strip_suffix('\n').unwrap_or(line);
+            self.text.push_str(&clean(bare));
+            self.text.push_str(&line[bare.len()..]);
         }
         self
     }

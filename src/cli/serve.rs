@@ -132,11 +132,8 @@ fn show(screen: &mut Screen, listed: &Listed) {
             dim(token.expires_at.as_deref().unwrap_or_default()),
         ]
     });
-    screen.list(
-        "no tokens",
-        &["TOKEN", "USER", "SCOPE", "MADE", "ENDS"],
-        rows,
-    );
+    let head = ["TOKEN", "USER", "SCOPE", "MADE", "ENDS"];
+    screen.list("no tokens", &head, rows);
 }
 
 fn headline(screen: &mut Screen, token: &Token) {

@@ -200,11 +200,8 @@ fn table(screen: &mut Screen, listed: &Listed, none: &str) {
         head.extend(has_holders.then_some("HOLDER"));
         head.push("TITLE");
         let rows = listed.tasks.iter();
-        screen.list(
-            none,
-            &head,
-            rows.map(|one| row(one, has_agents, has_holders)),
-        );
+        let rows = rows.map(|one| row(one, has_agents, has_holders));
+        screen.list(none, &head, rows);
     }
     screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }

@@ -263,10 +263,8 @@ impl QueryRun<'_, '_> {
             )),
             None => {}
         }
-        let texts = self
-            .replies
-            .values()
-            .filter_map(|reply| reply.output.as_ref());
+        let texts = self.replies.values();
+        let texts = texts.filter_map(|reply| reply.output.as_ref());
         let texts: Vec<String> = texts.map(|output| output.text()).collect();
         let answer = query::join_results(texts.iter().map(String::as_str));
         Ok((answer, Some(AnsweredBy::Worker)))

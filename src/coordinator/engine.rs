@@ -337,11 +337,8 @@ impl<'a> Engine<'a> {
             Some(Holder::Dead(run)) => Some(run.as_str()),
             _ => None,
         });
-        let left = liveness::find_abandoned_runs(
-            &self.context.surroundings,
-            &self.context.workspace,
-            holder,
-        )?;
+        let (around, place) = (&self.context.surroundings, &self.context.workspace);
+        let left = liveness::find_abandoned_runs(around, place, holder)?;
         let ending = Ending {
             stop,
             caught,

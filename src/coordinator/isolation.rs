@@ -233,11 +233,8 @@ impl Engine<'_> {
         step: usize,
         merged: Option<Option<String>>,
     ) -> Result<Delivery> {
-        let (id, epoch, is_merged) = (
-            self.slots[step].task,
-            self.slots[step].epoch,
-            merged.is_some(),
-        );
+        let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
+        let is_merged = merged.is_some();
         let parts = self.parts_under_review(id)?;
         if let Some(lacking) = self.prove_parts(&parts)? {
             return Ok(Delivery::Lacking(lacking));

@@ -41,11 +41,8 @@ pub(super) fn schedule(needs: Vec<Vec<usize>>, jobs: usize) -> Scheduler {
         needs,
         ..Step::default()
     };
-    Scheduler::new(
-        needs.into_iter().map(step).collect(),
-        rules,
-        BTreeMap::new(),
-    )
+    let steps = needs.into_iter().map(step).collect();
+    Scheduler::new(steps, rules, BTreeMap::new())
 }
 
 /// Sends the messages of all steps. After an error nothing starts any more, and steps in progress are waited for.

@@ -56,20 +56,20 @@ fn retain(trees: &Trees, tree: &Tree, error: &Error) -> TaskEvent {
         ),
         _ => prompt::describe(error),
     };
-    retained(reason, trees.lock_worktree(tree), Some(tree.display_path()))
+    report_retained(reason, trees.lock_worktree(tree), Some(tree.display_path()))
 }
 
 fn report_branch(trees: &Trees, branch: String) -> TaskEvent {
     let merge = trees.format_merge_command(&branch);
     let reason = format!("what was done is kept on a branch that is not merged (`{merge}`)");
-    retained(reason, Some(branch), None)
+    report_retained(reason, Some(branch), None)
 }
 
 fn put_aside(error: &Error) -> TaskEvent {
-    retained(prompt::describe(error), None, None)
+    report_retained(prompt::describe(error), None, None)
 }
 
-fn retained(reason: String, branch: Option<String>, worktree: Option<String>) -> TaskEvent {
+fn report_retained(reason: String, branch: Option<String>, worktree: Option<String>) -> TaskEvent {
     TaskEvent::Retained {
         reason: Some(reason),
         branch,

@@ -126,10 +126,8 @@ pub(super) fn describe_request(planned: &[Planned], request: &RunRequest) -> Str
         (Some(epic), Some(wave)) => format!("{epic}, wave {wave}: {n} {noun}"),
         (None, _) if request.all_ready => format!("all that is ready: {n} {noun}"),
         (None, _) => {
-            let named = work
-                .iter()
-                .take(NAMED_MAX)
-                .map(|task| task.task_id.to_string());
+            let named = work.iter().take(NAMED_MAX);
+            let named = named.map(|task| task.task_id.to_string());
             let named: Vec<String> = named.collect();
             let more = if n > NAMED_MAX { ", …" } else { "" };
             format!("{}{more}", named.join(", "))

@@ -160,10 +160,8 @@ impl Engine<'_> {
     /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
         let now = self.begun.elapsed();
-        let due = self
-            .scheduler
-            .next_due(now)
-            .map(|at| at.saturating_sub(now));
+        let due = self.scheduler.next_due(now);
+        let due = due.map(|at| at.saturating_sub(now));
         let patience = match is_idle {
             true => due.unwrap_or(PULSE).min(PULSE),
             false => Duration::ZERO,

@@ -163,13 +163,8 @@ fn require_execution(call: &Call, id: &str) -> Result<RunView> {
 fn cancel(call: &Call) -> Result<Answer> {
     let (id, clock) = (call.path_segment("id"), call.server.surroundings.clock);
     let mut context = call.context("runs.cancel")?;
-    executions::cancel(
-        &mut context.store,
-        &clock,
-        id,
-        call.visible_user(),
-        call.user(),
-    )?;
+    let (visible, user) = (call.visible_user(), call.user());
+    executions::cancel(&mut context.store, &clock, id, visible, user)?;
     drop(context);
     call.server.feed.wake();
     answer_execution(call, id)

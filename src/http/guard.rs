@@ -63,13 +63,8 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     }
     let port = format!(":{}", server.address.port());
     let name = host.strip_suffix(&port).unwrap_or(&host);
-    let message = format!("unknown host name `{host}`");
-    Err(suggest_allowing(
-        Error::new(Code::Forbidden, message),
-        "--allow-host",
-        name,
-        name,
-    ))
+    let error = error!(Forbidden, "unknown host name `{host}`");
+    Err(suggest_allowing(error, "--allow-host", name, name))
 }
 
 /// Adds the command that allows a host name, if it is a valid one.
@@ -122,12 +117,8 @@ pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> 
     }
     let message = format!("pages of `{origin}` are not allowed to call this server");
     let error = Error::new(Code::Forbidden, message);
-    Err(suggest_allowing(
-        error,
-        "--allow-origin",
-        origin,
-        name.unwrap_or_default(),
-    ))
+    let name = name.unwrap_or_default();
+    Err(suggest_allowing(error, "--allow-origin", origin, name))
 }
 
 pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {

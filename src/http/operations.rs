@@ -119,11 +119,8 @@ fn version(call: &Call, context: &mut Context) -> Result<String> {
     let now = context.now();
     let (changes, events, expired) = context.read(|transaction| {
         let expired = transaction.expired_claims(&now)?.len();
-        Ok((
-            transaction.last_cursor()?,
-            transaction.last_event()?,
-            expired,
-        ))
+        let (change, event) = (transaction.last_cursor()?, transaction.last_event()?);
+        Ok((change, event, expired))
     })?;
     let asked = call.uri.query().unwrap_or_default();
     let asked = digest(format!("{:?} {asked}", call.visible_user()).as_bytes());

@@ -197,10 +197,8 @@ pub(super) fn answer_embedded(
 }
 
 fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let accepted = headers
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
+    let accepted = headers.get_all(ACCEPT_ENCODING).iter();
+    let accepted = accepted.filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|coding| {
         let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
         let weight = weight.trim().trim_start_matches("q=");

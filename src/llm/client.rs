@@ -127,10 +127,8 @@ impl Client {
         ];
         let headers = plain.iter().chain(&draft.headers);
         let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
-        let key = self
-            .key
-            .as_ref()
-            .map(|key| self.model.provider.key_header(key));
+        let key = self.key.as_ref();
+        let key = key.map(|key| self.model.provider.key_header(key));
         Call {
             method: "POST",
             url: draft.url,

@@ -93,13 +93,8 @@ fn check_draft<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
         return Item::Entry(draft);
     }
     let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
-    let id = draft.id().map(str::to_string);
-    Item::Faulty(Faulty::new(
-        number,
-        Code::EntryInvalid,
-        faults.join("; "),
-        id,
-    ))
+    let (why, id) = (faults.join("; "), draft.id().map(str::to_string));
+    Item::Faulty(Faulty::new(number, Code::EntryInvalid, why, id))
 }
 
 fn explain_syntax_error(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, String) {

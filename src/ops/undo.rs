@@ -85,7 +85,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         let number = operation.number;
         let own = transaction.note_undone(number)?;
         revert(transaction, caller, &operation).map_err(|refused| Error {
-            // What is wrong with the former state is so because of a later change, unless the database is damaged.
+            // A later change is the reason if the former state is refused, unless the database is damaged.
             code: match refused.code.exit_code() {
                 1 | 3 => refused.code,
                 _ if refused.code == Code::NothingToUndo => refused.code,

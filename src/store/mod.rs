@@ -143,10 +143,8 @@ pub(crate) trait Tasks {
 pub(crate) const DANGLING: &str = "danglingDepends";
 
 pub(crate) fn dangling(task: &Task) -> Vec<String> {
-    let names = task
-        .extra
-        .get(DANGLING)
-        .and_then(serde_json::Value::as_array);
+    let names = task.extra.get(DANGLING);
+    let names = names.and_then(serde_json::Value::as_array);
     let text = |name: &serde_json::Value| match name.as_str() {
         Some(text) => text.to_string(),
         None => name.to_string(),

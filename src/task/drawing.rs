@@ -224,10 +224,8 @@ fn rows(shapes: &[Shape], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
 
 /// Finds edges by places: from what comes first to what waits for it.
 fn edges(shapes: &[Shape]) -> Vec<(usize, usize, bool)> {
-    let places = shapes
-        .iter()
-        .enumerate()
-        .map(|(place, shape)| (shape.id, place));
+    let places = shapes.iter().enumerate();
+    let places = places.map(|(place, shape)| (shape.id, place));
     let places: HashMap<TaskId, usize> = places.collect();
     let mut edges = Vec::new();
     for (to, shape) in shapes.iter().enumerate() {

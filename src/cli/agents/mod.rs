@@ -195,11 +195,8 @@ fn show_checked(screen: &mut Screen, checked: &Checked) {
             plain(why.join(": ")),
         ]
     });
-    screen.list(
-        "no workers",
-        &["AGENT", "KIND", "", "BY", "TIME", "WHY"],
-        rows,
-    );
+    let head = ["AGENT", "KIND", "", "BY", "TIME", "WHY"];
+    screen.list("no workers", &head, rows);
 }
 
 fn show_metrics(screen: &mut Screen, metrics: &Metrics) {

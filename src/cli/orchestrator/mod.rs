@@ -73,11 +73,9 @@ fn render_conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     }
     for conflict in conflicts {
         let files = conflict.files.join(", ");
-        screen.say(Tone::Plain, "  ").pair(
-            Tone::Strong,
-            conflict.task,
-            format!(" after {}  {files}", conflict.conflicts_with),
-        );
+        let after = format!(" after {}  {files}", conflict.conflicts_with);
+        screen.say(Tone::Plain, "  ");
+        screen.pair(Tone::Strong, conflict.task, after);
     }
 }
 
@@ -179,14 +177,9 @@ fn render_context(screen: &mut Screen, measured: &Measurement) {
         State::Warning => Tone::Warn,
         State::Critical => Tone::Bad,
     };
-    screen.pair(
-        tone,
-        format!("{} percent", budget.percent),
-        format!(
-            " of {} tokens: {} ({})",
-            budget.limit, budget.tokens, budget.method
-        ),
-    );
+    let (limit, used, method) = (budget.limit, budget.tokens, budget.method);
+    let of = format!(" of {limit} tokens: {used} ({method})");
+    screen.pair(tone, format!("{} percent", budget.percent), of);
     for part in &measured.parts {
         screen
             .say(Tone::Plain, format!("  {:>7}  {}", part.tokens, part.of))

@@ -61,11 +61,8 @@ const INPUT_SHOWN: usize = 30;
 fn render_rows(screen: &mut Screen, listed: &Rows) {
     let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
     if listed.total == 0 || !listed.runs.is_empty() {
-        screen.list(
-            "no runs",
-            &head,
-            listed.runs.iter().map(|one| row(&one.record)),
-        );
+        let rows = listed.runs.iter().map(|one| row(&one.record));
+        screen.list("no runs", &head, rows);
     }
     screen.cut_at(listed.runs.len(), listed.total, "runs");
 }

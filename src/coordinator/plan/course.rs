@@ -43,10 +43,8 @@ impl Course {
     }
 
     pub(super) fn count_done(&self) -> usize {
-        let done = self
-            .steps
-            .iter()
-            .filter(|step| step.status == StepState::Done);
+        let done = self.steps.iter();
+        let done = done.filter(|step| step.status == StepState::Done);
         done.count()
     }
 }

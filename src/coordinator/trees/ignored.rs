@@ -25,10 +25,8 @@ impl Trees {
     /// Names what a task declares below a root and git ignores.
     fn list_declared(&self, root: &Path, declared: &Declared) -> Result<Vec<String>> {
         let patterns = declared.patterns();
-        let folders: Vec<PathBuf> = patterns
-            .iter()
-            .flat_map(|one| one.globs.folders())
-            .collect();
+        let folders = patterns.iter();
+        let folders: Vec<PathBuf> = folders.flat_map(|one| one.globs.folders()).collect();
         if folders.is_empty() {
             return Ok(Vec::new());
         }

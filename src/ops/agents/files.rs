@@ -74,10 +74,8 @@ fn list_files(folder: &Path) -> Vec<PathBuf> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         matches!(extension, Some("yaml" | "yml" | "json"))
     };
-    let paths = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(is_agent_file);
+    let paths = entries.flatten().map(|entry| entry.path());
+    let paths = paths.filter(is_agent_file);
     let mut paths: Vec<_> = paths.take(FILES_MAX).collect();
     paths.sort_unstable();
     paths

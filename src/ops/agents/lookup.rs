@@ -98,10 +98,8 @@ pub(crate) fn list(
     notes.warn(std::mem::take(&mut registry.known.warnings));
     let mut agents = std::mem::take(&mut registry.known.agents);
     agents.retain(|agent| lookup.fits(agent));
-    let agents: Vec<Shown> = agents
-        .into_iter()
-        .map(|it| registry.show(it).agent)
-        .collect();
+    let agents = agents.into_iter();
+    let agents: Vec<Shown> = agents.map(|it| registry.show(it).agent).collect();
     let total = agents.len();
     Ok(Listed { agents, total })
 }

@@ -138,12 +138,8 @@ fn save_agent(
     let is_named = kinds.contains(&agent.kind);
     let by = is_named.then_some(surroundings.rights.registrant);
     if let Some(by) = by.or(trusted_by).filter(|_| keeps) {
-        notes.warn(trust::trust_registered(
-            surroundings,
-            &workspace,
-            &agent,
-            by,
-        ));
+        let warnings = trust::trust_registered(surroundings, &workspace, &agent, by);
+        notes.warn(warnings);
     }
     Ok((Registry::load(surroundings)?.show_stored(agent), created))
 }

@@ -148,10 +148,8 @@ impl TurnState<'_> {
 
     /// Repeats the request of a call that the caller stores, so that it is pending.
     fn ask_again(&mut self, pending: &Pending) -> Result<()> {
-        let next = pending
-            .next
-            .clone()
-            .filter(|_| pending.tool == Tool::SearchComponent);
+        let next = pending.next.clone();
+        let next = next.filter(|_| pending.tool == Tool::SearchComponent);
         let call = next.unwrap_or(pending.call());
         if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
             let (name, tool) = (truncate(name), call.tool.name());

@@ -286,11 +286,8 @@ pub(super) fn describe_answers(answers: &Value) -> String {
     for answer in answers["answers"].as_array().into_iter().flatten() {
         let chosen = answer["chosen_options"].as_array().into_iter().flatten();
         let chosen: Vec<String> = chosen.map(format_value).collect();
-        lines += &format!(
-            "\n- {} {}",
-            format_value(&answer["question"]),
-            chosen.join(", ")
-        );
+        let question = format_value(&answer["question"]);
+        lines += &format!("\n- {question} {}", chosen.join(", "));
     }
     match lines.is_empty() {
         true => lines,

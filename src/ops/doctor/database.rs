@@ -75,11 +75,8 @@ fn check_log(store: &SqliteStore, workspace: &Workspace) -> Finding {
          cannot be shortened"
     );
     let place = workspace.database();
-    Finding::warn(
-        check,
-        message,
-        format!("fuser -v {}", quote(&place.to_string_lossy())),
-    )
+    let fix = format!("fuser -v {}", quote(&place.to_string_lossy()));
+    Finding::warn(check, message, fix)
 }
 
 /// Compares the clock with the time of the last change.

@@ -31,11 +31,8 @@ pub(super) fn check_skills(surroundings: &Surroundings) -> Vec<Finding> {
             "{} is not used: {} has the same name and takes precedence",
             other.path, other.shadowed_by
         );
-        findings.push(Finding::warn(
-            "skills.shadowed",
-            message,
-            format!("cleo skills show {}", quote(&other.name)),
-        ));
+        let show = format!("cleo skills show {}", quote(&other.name));
+        findings.push(Finding::warn("skills.shadowed", message, show));
     }
     let skills = catalogue.skills.iter();
     let unused = skills.filter_map(|skill| check_keywords(skill, &catalogue.matrix));
@@ -45,19 +42,13 @@ pub(super) fn check_skills(surroundings: &Surroundings) -> Vec<Finding> {
         Err(error) => findings.push(Finding::from_error("skills.valid", error)),
     }
     if findings.is_empty() {
-        let message = format!(
-            "{} skills, all valid, none hidden by another",
-            catalogue.skills.len()
-        );
+        let n = catalogue.skills.len();
+        let message = format!("{n} skills, all valid, none hidden by another");
         findings.push(Finding::ok("skills", message));
     }
-    findings.push(Finding::ok(
-        "protocols",
-        format!(
-            "{} protocols and their base can be read",
-            catalogue.protocols.len()
-        ),
-    ));
+    let n = catalogue.protocols.len();
+    let message = format!("{n} protocols and their base can be read");
+    findings.push(Finding::ok("protocols", message));
     findings
 }
 
@@ -82,11 +73,8 @@ fn describe_fault(judged: &skills::Validated) -> Option<Finding> {
         "{}:{}:{}: {}",
         judged.path, fault.line, fault.column, fault.message
     );
-    Some(Finding::warn(
-        "skills.valid",
-        message,
-        "cleo skills validate",
-    ))
+    let fix = "cleo skills validate";
+    Some(Finding::warn("skills.valid", message, fix))
 }
 
 pub(super) fn check_manifest(context: &mut Context) -> Finding {

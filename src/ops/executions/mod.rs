@@ -105,13 +105,9 @@ impl StartedExecution {
 
     pub(crate) fn view(&self) -> RunView {
         let (run, events) = (self.record.run.clone(), &self.record.events);
-        let now = events.last().map(|event| event.at.clone());
-        let mut view = RunView::new(
-            run,
-            &RunProjection::default(),
-            events,
-            now.unwrap_or_default(),
-        );
+        let (track, now) = (RunProjection::default(), events.last());
+        let now = now.map(|event| event.at.clone()).unwrap_or_default();
+        let mut view = RunView::new(run, &track, events, now);
         view.messages.clone_from(&self.record.messages);
         view
     }

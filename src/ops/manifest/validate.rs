@@ -70,12 +70,8 @@ fn report_unknown_tasks(
         [one] => format!("{id} names {one}, which does not exist"),
         all => format!("{id} names {}, which do not exist", id::list(all)),
     };
-    Some(Faulty::new(
-        line,
-        Code::TaskNotFound,
-        message,
-        Some(id.to_string()),
-    ))
+    let id = Some(id.to_string());
+    Some(Faulty::new(line, Code::TaskNotFound, message, id))
 }
 
 /// Returns the error for a manifest with faults. Lines that are not entries can be moved out of it; an invalid entry has

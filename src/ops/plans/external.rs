@@ -66,11 +66,8 @@ impl External {
 
 impl Planner for External {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
-        let answer = self.ask(&message::write_message(
-            wish.goal,
-            wish.agents,
-            wish.previous,
-        ))?;
+        let asked = message::write_message(wish.goal, wish.agents, wish.previous);
+        let answer = self.ask(&asked)?;
         let text = String::from_utf8_lossy(&answer);
         let (plan, faults) = message::read_answer(&text, wish.goal);
         if let Some(first) = faults.first() {

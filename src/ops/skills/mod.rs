@@ -132,15 +132,10 @@ pub(crate) fn dispatch_task(context: &mut Context, wanted: Dispatch) -> Result<D
     let catalogue = Catalogue::load(&places)?;
     let task = context.read(|transaction| require(transaction, wanted.task))?;
     let subject = Subject::from(&task);
-    let decision = dispatch_subject(
-        &catalogue,
-        &subject,
-        wanted.template.as_deref(),
-        wanted.explain,
-    )?;
-    context
-        .notes
-        .warn(decision.describe_doubt(&subject, &catalogue.skills));
+    let template = wanted.template.as_deref();
+    let decision = dispatch_subject(&catalogue, &subject, template, wanted.explain)?;
+    let doubt = decision.describe_doubt(&subject, &catalogue.skills);
+    context.notes.warn(doubt);
     context.notes.warn(catalogue.warnings);
     Ok(decision)
 }

@@ -106,10 +106,8 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
         let nodes = view.scene.graph.nodes();
         let (before, after) = nodes.split_at(nodes.partition_point(|node| node.id < id));
         let attempts = list_attempts(view, &workspace, id);
-        let refused = attempts
-            .iter()
-            .rev()
-            .find(|one| one.attempt.state == StepState::Failed);
+        let mut refused = attempts.iter().rev();
+        let refused = refused.find(|one| one.attempt.state == StepState::Failed);
         Ok(TaskPage {
             standing: view.read_standing(&task)?,
             position: Position {

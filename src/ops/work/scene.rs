@@ -255,12 +255,8 @@ pub(super) fn state_of(
 ) -> Result<DisplayStatus> {
     let gates = transaction.gates_of(&[task.id])?.remove(&task.id);
     let is_ready = transaction.is_ready(task.id)?;
-    Ok(display_status(
-        task.status,
-        is_ready,
-        in_run,
-        gates.as_ref(),
-    ))
+    let gates = gates.as_ref();
+    Ok(display_status(task.status, is_ready, in_run, gates))
 }
 
 /// Finds a gate that did not pass when it was set last.

@@ -124,13 +124,8 @@ fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item
         let items = found.take(limit as usize).map(|task| {
             let state = state_of(transaction, &task, in_runs.get(&task.id))?.word();
             let hint = format!("{}, {}", task.priority, task.kind);
-            Ok(Item::new(
-                Kind::Task,
-                task.id.to_string(),
-                &task.title,
-                state,
-                &hint,
-            ))
+            let id = task.id.to_string();
+            Ok(Item::new(Kind::Task, id, &task.title, state, &hint))
         });
         items.collect()
     })

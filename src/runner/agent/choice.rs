@@ -66,10 +66,8 @@ pub(crate) fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
 }
 
 pub(super) fn parse_pairs(text: &str) -> Result<Vec<(String, String)>> {
-    let parts = text
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty());
+    let parts = text.split(',').map(str::trim);
+    let parts = parts.filter(|part| !part.is_empty());
     let pair = |part: &str| {
         let pair = part.split_once('=');
         let pair = pair.map(|(key, value)| (key.trim().to_string(), value.trim().to_string()));

@@ -41,10 +41,8 @@ impl Runner for CommandLine {
             (OUTPUT, &job.output_file),
             (FOLDER, &job.folder),
         ];
-        let words = self
-            .words
-            .iter()
-            .map(|word| fill_placeholders(word, &places));
+        let words = self.words.iter();
+        let words = words.map(|word| fill_placeholders(word, &places));
         Invocation {
             words: words.collect(),
             reads_prompt: !self.words.iter().any(|word| word.contains(PROMPT)),

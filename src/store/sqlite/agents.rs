@@ -19,19 +19,13 @@ const USE: &str = "use of agent";
 
 impl Agents for SqliteTransaction<'_> {
     fn agents(&self) -> Result<Vec<Agent>> {
-        self.all(
-            &format!("SELECT {COLUMNS} FROM agents ORDER BY position"),
-            (),
-            read,
-        )
+        let sql = format!("SELECT {COLUMNS} FROM agents ORDER BY position");
+        self.all(&sql, (), read)
     }
 
     fn agent(&self, id: &str) -> Result<Option<Agent>> {
-        self.first(
-            &format!("SELECT {COLUMNS} FROM agents WHERE id = ?1"),
-            [id],
-            read,
-        )
+        let sql = format!("SELECT {COLUMNS} FROM agents WHERE id = ?1");
+        self.first(&sql, [id], read)
     }
 
     fn runtime_agents(&self) -> Result<u64> {

@@ -67,10 +67,8 @@ pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> Vec<Band>
 }
 
 fn count_shown(band: &Band) -> usize {
-    let tasks = band
-        .shown
-        .iter()
-        .filter(|item| matches!(item, Item::Task(_)));
+    let tasks = band.shown.iter();
+    let tasks = tasks.filter(|item| matches!(item, Item::Task(_)));
     tasks.count()
 }
 

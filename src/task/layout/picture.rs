@@ -184,10 +184,8 @@ fn lane(band: &Band, x: u32) -> Lane {
 fn draw_stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
     let own = Item::Stack(name.to_string());
     let cards = band.cards.iter().zip(&band.shown);
-    let cards: Vec<&Card> = cards
-        .filter(|(_, shown)| **shown == own)
-        .map(|(card, _)| card)
-        .collect();
+    let cards = cards.filter(|(_, shown)| **shown == own);
+    let cards: Vec<&Card> = cards.map(|(card, _)| card).collect();
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     for card in &cards {
         *counts.entry(card.state.word()).or_default() += 1;

@@ -37,12 +37,8 @@ pub(crate) fn select_independent(
     limit: usize,
     now: &str,
 ) -> Result<Apart> {
-    select_independent_of(
-        transaction,
-        &list_in_progress(transaction, now)?,
-        ready,
-        limit,
-    )
+    let working = list_in_progress(transaction, now)?;
+    select_independent_of(transaction, &working, ready, limit)
 }
 
 /// Reads the tasks in progress: active ones, and those that somebody holds.
@@ -143,10 +139,8 @@ pub(crate) fn find_waves(
         let graph = load(tasks, epic)?;
         let outlines = tasks.outlines(&graph.ids())?;
         let found = graph.waves(|id| outlines.files(id));
-        let shown = found
-            .waves
-            .iter()
-            .take(limit.map_or(usize::MAX, |n| n as usize));
+        let shown = found.waves.iter();
+        let shown = shown.take(limit.map_or(usize::MAX, |n| n as usize));
         let outside = graph.waiting_outside().into_iter();
         let outside = outside.map(|(task, waits_for)| Outside { task, waits_for });
         Ok(Waves {

@@ -157,11 +157,8 @@ fn list_gate_checks(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
     let criteria = standing.criteria.iter().filter_map(|one| {
         let is_stale = matches!(one.state, proofs::CriterionState::Stale);
         let record = one.record.as_ref()?;
-        Some(describe_gate_record(
-            &format!("criterion {}", one.number),
-            record,
-            is_stale,
-        ))
+        let name = format!("criterion {}", one.number);
+        Some(describe_gate_record(&name, record, is_stale))
     });
     Ok(gates.chain(criteria).collect())
 }
