@@ -67,9 +67,15 @@ pub(super) fn word<T: std::str::FromStr<Err = String>>(
     row: &Row<'_>,
     column: usize,
 ) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    text.parse()
-        .map_err(|message: String| conversion_error(column, message.into()))
+    parse_word(row.get_ref(column)?, column)
+}
+
+fn parse_word<T: std::str::FromStr<Err = String>>(
+    value: ValueRef<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
+    let word = value.as_str()?.parse();
+    word.map_err(|message: String| conversion_error(column, message.into()))
 }
 
 /// Reads a column that holds an id; a text of any other form could be a path or a command.
@@ -135,14 +141,14 @@ pub(super) trait Column: Sized {
 }
 
 macro_rules! columns {
-    ($($kind:ty: |$value:ident| $write:expr, |$row:ident, $column:ident| $read:expr;)+) => {
+    ($($kind:ty: |$own:ident| $write:expr, |$value:pat_param, $row:pat_param, $column:ident| $read:expr;)+) => {
         $(impl Column for $kind {
             fn write(&self) -> ToSqlOutput<'_> {
-                let $value = self;
+                let $own = self;
                 $write.into()
             }
 
-            fn read(_: ValueRef<'_>, $row: &Row<'_>, $column: usize) -> rusqlite::Result<$kind> {
+            fn read($value: ValueRef<'_>, $row: &Row<'_>, $column: usize) -> rusqlite::Result<$kind> {
                 $read
             }
         })+
@@ -150,13 +156,13 @@ macro_rules! columns {
 }
 
 columns! {
-    Status: |status| status.word(), |row, column| word(row, column);
-    Priority: |priority| priority.word(), |row, column| word(row, column);
-    Size: |size| size.word(), |row, column| word(row, column);
-    TaskType: |kind| kind.as_str(), |row, column| word(row, column);
-    TaskId: |id| id.0, |row, column| row.get(column).map(TaskId);
-    f64: |number| *number, |row, column| row.get(column);
-    u32: |number| *number, |row, column| row.get(column);
+    Status: |status| status.word(), |value, _, column| parse_word(value, column);
+    Priority: |priority| priority.word(), |value, _, column| parse_word(value, column);
+    Size: |size| size.word(), |value, _, column| parse_word(value, column);
+    TaskType: |kind| kind.as_str(), |value, _, column| parse_word(value, column);
+    TaskId: |id| id.0, |_, row, column| row.get(column).map(TaskId);
+    f64: |number| *number, |_, row, column| row.get(column);
+    u32: |number| *number, |_, row, column| row.get(column);
 }
 
 impl Column for String {

@@ -156,7 +156,11 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     let mut conditions = Conditions::new(filter);
     let is_by_status = filter.is_by_status() && !filter.statuses.is_empty() && !filter.urgent_first;
     if let Some(limit) = filter.limit.filter(|_| is_by_status) {
-        conditions = Conditions::of_first(&filter.statuses, limit.saturating_add(filter.offset));
+        // A status that no task has would only make the query longer.
+        let counters = transaction.counters()?;
+        let held = |status: &Status| counters.contains_key(status.word());
+        let statuses = Vec::from_iter(filter.statuses.iter().copied().filter(held));
+        conditions = Conditions::of_first(&statuses, limit.saturating_add(filter.offset));
     }
     let limit = filter.limit.map_or(-1, i64::from);
     let order = match filter.urgent_first {
@@ -223,14 +227,9 @@ fn sum_counters<'a>(
     if wanted.is_empty() {
         wanted = Status::ALL.iter().map(|status| status.word()).collect();
     }
-    transaction.write_nodes()?;
-    let counters = transaction.all("SELECT name, value FROM counters", (), |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
-    })?;
-    let counts = counters
-        .iter()
-        .filter(|(name, _)| wanted.contains(name.as_str()));
-    Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
+    let counters = transaction.counters()?;
+    let counts = wanted.into_iter().filter_map(|name| counters.get(name));
+    Ok(counts.sum())
 }
 
 /// Finds tasks by words. A query with more than words is first searched literally; one of words finally in

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::SqliteTransaction;
+use super::columns::to_unsigned;
 use super::faults::corrupt;
 use super::kept::{Kept, is_closed};
 use crate::error::Result;
@@ -66,6 +67,14 @@ impl SqliteTransaction<'_> {
         let sql = "SELECT value FROM counters WHERE name = ?1";
         let value = self.first(sql, [name], |row| row.get(0))?;
         value.ok_or_else(|| corrupt(self.path, &format!("its counter `{name}` is missing")))
+    }
+
+    /// Returns the counters that are not zero.
+    pub(super) fn counters(&self) -> Result<BTreeMap<String, u64>> {
+        self.write_nodes()?;
+        let sql = "SELECT name, value FROM counters WHERE value <> 0";
+        let counters = self.all(sql, (), |row| Ok((row.get(0)?, to_unsigned(row, 1)?)))?;
+        Ok(counters.into_iter().collect())
     }
 
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {

@@ -29,15 +29,8 @@ macro_rules! columns {
             include_str!("../schema.sql"),
         );
 
-        /// The columns that [`read_columns`] reads.
-        pub(super) const COLUMNS: &str = concat!(
-            "t.number, t.uid,
-            (SELECT json_group_array(needs) FROM
-                (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
-            (SELECT json_group_array(label) FROM
-                (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))",
-            $(", t.", $name,)+ ", t.checksum"
-        );
+        /// Where the lists of other tables stand, behind the columns of this one.
+        const LISTS: usize = [$($name),+].len() + 3;
 
         const INSERT: &str =
             concat!("INSERT INTO tasks VALUES (?1, ?2", $(", :", $name,)+ ", :checksum)");
@@ -61,16 +54,15 @@ macro_rules! columns {
                 Ok(uid) => task.uid = uid,
                 Err(fault) => fail(fault)?,
             }
-            match Vec::<u32>::read(row.get_ref(2)?, row, 2) {
+            match Vec::<u32>::read(row.get_ref(LISTS)?, row, LISTS) {
                 Ok(depends) => task.depends = depends.into_iter().map(TaskId).collect(),
                 Err(fault) => fail(fault)?,
             }
-            let mut column = 3;
-            match Column::read(row.get_ref(column)?, row, column) {
+            match Column::read(row.get_ref(LISTS + 1)?, row, LISTS + 1) {
                 Ok(labels) => task.labels = labels,
                 Err(fault) => fail(fault)?,
             }
-            let mut checksum = Checksum::new(&task);
+            let (mut checksum, mut column) = (Checksum::new(&task), 1);
             $(
                 column += 1;
                 let value = row.get_ref(column)?;
@@ -85,6 +77,11 @@ macro_rules! columns {
         }
     };
 }
+
+/// The columns that [`read_columns`] reads: those of the table, and lists of others, which have the order of their keys.
+pub(super) const COLUMNS: &str = "t.*,
+    (SELECT json_group_array(needs) FROM task_depends WHERE task = t.number),
+    (SELECT json_group_array(label) FROM task_labels WHERE task = t.number)";
 
 columns! {
     title: "title" "TEXT NOT NULL",
