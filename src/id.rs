@@ -206,14 +206,13 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
-    let mut text = String::with_capacity("sha256:".len() + 2 * hash.len());
-    text.push_str("sha256:");
-    for byte in hash {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+    let digits = b"0123456789abcdef";
+    let mut text = *b"sha256:0000000000000000000000000000000000000000000000000000000000000000";
+    for (place, byte) in text["sha256:".len()..].chunks_exact_mut(2).zip(hash) {
+        place[0] = digits[usize::from(byte >> 4)];
+        place[1] = digits[usize::from(byte & 15)];
     }
-    text
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Finds the position of `id` in a list that is sorted by id and holds each once. Ids are mostly consecutive, so the

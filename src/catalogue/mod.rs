@@ -37,6 +37,7 @@ pub(crate) struct Catalogue {
     pub(crate) protocols: Vec<ProtocolFile>,
     /// The task section for skills that have none.
     pub(crate) task_context: String,
+    pub(crate) task_context_digest: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
 }
@@ -91,6 +92,7 @@ impl Catalogue {
             }
             base => base?,
         };
+        let (task_context, _) = read_shared(places, "_shared/task-context.md")?;
         Ok(Catalogue {
             matrix: Matrix::new(&chosen.manifest, &skills),
             matrix_digest: crate::id::digest(&*chosen.text),
@@ -98,9 +100,8 @@ impl Catalogue {
             shadowed: found.shadowed,
             base,
             protocols: places::read_protocols(places, &mut found.warnings)?,
-            task_context: read_shared(places, "_shared/task-context.md")?
-                .0
-                .into_owned(),
+            task_context_digest: crate::id::digest(&*task_context),
+            task_context: task_context.into_owned(),
             warnings: found.warnings,
             left_out: found.left_out,
         })
@@ -155,11 +156,9 @@ fn read_base(places: &Places) -> Result<ProtocolFile> {
         };
         return ProtocolFile::read(text, path).map_err(look);
     }
-    Ok(ProtocolFile {
-        text: String::new(),
-        path,
-        ..load_known_base()?
-    })
+    let mut base = load_known_base()?;
+    (base.text, base.path) = (String::new(), path);
+    Ok(base)
 }
 
 fn load_known_base() -> Result<ProtocolFile> {

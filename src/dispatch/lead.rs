@@ -53,6 +53,11 @@ pub(super) fn find<'a>(
 
 /// Returns whether words begin with those of a keyword. `ship+log` needs the verb and its object, whatever is between.
 fn begins_with(words: &[&str], keyword: &str) -> bool {
+    // Nearly all keywords begin with another letter; they are not even taken apart.
+    let is_other = |word: &&str| word.bytes().next() != keyword.bytes().next();
+    if keyword.len() > 1 && words.first().is_none_or(is_other) {
+        return false;
+    }
     let (start, object) = keyword.split_once('+').unwrap_or((keyword, ""));
     let mut parts = start.split(' ').enumerate();
     parts.all(|(at, part)| words.get(at).is_some_and(|word| is_form_of(word, part)))

@@ -214,6 +214,9 @@ fn candidate(
 fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
     let labels = subject.labels.iter();
     let labels: HashSet<String> = labels.map(|label| normalize(label.trim())).collect();
+    if labels.is_empty() {
+        return Vec::new();
+    }
     let mut ranked = Vec::new();
     for (order, skill) in skills.iter().enumerate().filter(|(_, skill)| skill.active) {
         let tags: IndexSet<String> = skill.tags.iter().map(|tag| normalize(tag.trim())).collect();

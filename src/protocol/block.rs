@@ -206,34 +206,37 @@ pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option
 
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
-    let mut end = prompt.len();
-    let mut lines = prompt.split_inclusive('\n').rev().map(|line| {
-        end -= line.len();
-        (end, line)
-    });
-    let begin = lines.find(|(_, line)| is_begin(line));
+    let begin = marker_lines(prompt).rev().find(|(_, line)| is_begin(line));
     let Some((start, inner_start)) = begin.map(|(start, line)| (start, start + line.len())) else {
         return Err(missing(
             "there is no line that begins the SUBAGENT PROTOCOL",
         ));
     };
-    let mut offset = inner_start;
-    for line in prompt[inner_start..].split_inclusive('\n') {
-        let end = offset + line.len();
-        if is_end(line) {
-            if !prompt[end..].trim().is_empty() {
-                return Err(missing(
-                    "text follows the SUBAGENT PROTOCOL, which must come last",
-                ));
-            }
-            let begin = prompt[start..inner_start].trim();
-            let inner = &prompt[inner_start..offset];
-            let end = line.trim();
-            return Ok(Block { begin, inner, end });
-        }
-        offset = end;
+    let rest = &prompt[inner_start..];
+    let Some((offset, end)) = marker_lines(rest).find(|(_, line)| is_end(line)) else {
+        return Err(missing("the SUBAGENT PROTOCOL has no line that ends it"));
+    };
+    if !rest[offset + end.len()..].trim().is_empty() {
+        return Err(missing(
+            "text follows the SUBAGENT PROTOCOL, which must come last",
+        ));
     }
-    Err(missing("the SUBAGENT PROTOCOL has no line that ends it"))
+    Ok(Block {
+        begin: prompt[start..inner_start].trim(),
+        inner: &rest[..offset],
+        end: end.trim(),
+    })
+}
+
+/// Returns the few lines that begin like a marker, each with its place.
+fn marker_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let starts = memchr::memchr_iter(b'<', bytes);
+    let starts = starts.filter(|at| *at == 0 || bytes[at - 1] == b'\n');
+    starts.map(|at| {
+        let line = text[at..].split_inclusive('\n').next();
+        (at, line.unwrap_or_default())
+    })
 }
 
 /// Finds the files that a begin marker names; the base is first in `known`.
@@ -281,12 +284,8 @@ fn is_end(line: &str) -> bool {
 }
 
 fn marker_text<'a>(line: &'a str, start: &str) -> Option<&'a str> {
-    // Few lines begin like a marker.
-    let marker = line
-        .starts_with('<')
-        .then(|| strip_prefix_ignoring_case(line, start))
-        .flatten();
-    marker?.trim_end().strip_suffix(" -->")
+    let marker = strip_prefix_ignoring_case(line, start)?;
+    marker.trim_end().strip_suffix(" -->")
 }
 
 fn strip_prefix_ignoring_case<'a>(text: &'a str, start: &str) -> Option<&'a str> {

@@ -6,6 +6,7 @@ pub(crate) mod block;
 pub(crate) mod message;
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use crate::error::{Code, Error, Result};
 use crate::id::digest;
@@ -28,6 +29,8 @@ pub(crate) struct ProtocolFile {
     pub(crate) sections: Vec<String>,
     pub(crate) text: String,
     pub(crate) path: String,
+    /// The digest of the text, as of a skill.
+    digest: OnceLock<String>,
 }
 
 /// When a protocol applies: keys of its conditions with their words. Any match is enough.
@@ -93,11 +96,12 @@ impl ProtocolFile {
             sections: list(document.fields.text("sections")),
             text: block::unix_lines(document.body.trim()),
             path: path.clone(),
+            digest: OnceLock::new(),
         })
     }
 
     pub(crate) fn digest(&self) -> String {
-        digest(&self.text)
+        self.digest.get_or_init(|| digest(&self.text)).clone()
     }
 
     /// Returns whether the protocol applies to every task: the base, and those with `always`.

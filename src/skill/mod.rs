@@ -9,6 +9,7 @@ pub(crate) mod validate;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
@@ -61,6 +62,9 @@ pub(crate) struct Skill {
     /// Where the text below the front matter starts, in bytes.
     #[serde(skip)]
     body_start: usize,
+    /// The digest of its text, once a prompt asked for it: others of a batch ask again.
+    #[serde(skip)]
+    digest: OnceLock<String>,
 }
 
 impl Skill {
@@ -107,6 +111,7 @@ impl Skill {
             path,
             text,
             body_start,
+            digest: OnceLock::new(),
         })
     }
 
@@ -119,7 +124,8 @@ impl Skill {
     }
 
     pub(crate) fn digest(&self) -> String {
-        digest(self.text.as_bytes())
+        let digest = self.digest.get_or_init(|| digest(self.text.as_bytes()));
+        digest.clone()
     }
 }
 

@@ -59,7 +59,8 @@ pub(super) fn inputs(
     let mut inputs = BTreeMap::new();
     inputs.insert("skill".to_string(), skill.digest());
     inputs.insert("matrix".to_string(), catalogue.matrix_digest.clone());
-    inputs.insert("taskContext".to_string(), digest(&catalogue.task_context));
+    let task_context = catalogue.task_context_digest.clone();
+    inputs.insert("taskContext".to_string(), task_context);
     for used in &prepared.protocols {
         inputs.insert(format!("protocol {}", used.name), used.digest.clone());
     }

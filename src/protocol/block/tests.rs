@@ -12,6 +12,7 @@ fn file(name: &str, text: &str) -> ProtocolFile {
         sections: Vec::new(),
         text: text.into(),
         path: String::new(),
+        digest: std::sync::OnceLock::new(),
     }
 }
 
