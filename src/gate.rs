@@ -70,7 +70,7 @@ pub(crate) struct Record {
     pub(crate) forced: bool,
     /// The evidence: one piece at least.
     pub(crate) evidence: Vec<Evidence>,
-    /// The mark of the user whose cleo proved it. It is never shown.
+    /// The mark of the user for whom it passed. It is never shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub(crate) mark: Option<String>,
@@ -80,11 +80,6 @@ impl Record {
     fn is_proven(&self) -> bool {
         let has_succeeded = |each: &Evidence| each.outcome() == Some(true);
         self.passed && self.evidence.iter().any(has_succeeded)
-    }
-
-    /// Returns whether it passed on more than words.
-    pub(crate) fn has_proof(&self) -> bool {
-        self.passed && self.evidence.iter().any(Evidence::is_proof)
     }
 
     pub(crate) fn describe_failure(&self) -> Option<String> {
@@ -133,14 +128,6 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
-    /// Counts all evidence as taken in the workspace, once the work of its worktree is merged.
-    pub(crate) fn mark_merged(&mut self) {
-        let records = self.gates.values_mut().chain(self.criteria.values_mut());
-        for each in records.flat_map(|record| &mut record.evidence) {
-            each.origin.worktree = None;
-        }
-    }
-
     /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
     pub(crate) fn has_gates(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()

@@ -55,14 +55,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let around = face.surroundings()?;
     let folder = around.directory.join(&arguments.dir);
     make_folder(&folder, &arguments.dir)?;
-    // Skills of the user are ignored, so that the demo is the same everywhere.
+    // Without a home, skills of the user are ignored, so that the demo is the same everywhere.
     let surroundings = Surroundings {
         assignment: Default::default(),
         root: Some(folder.clone()),
         directory: folder.clone(),
         skills_dirs: Vec::new(),
         home: None,
-        data_home: None,
         rights: Default::default(),
         defaults: Default::default(),
         ..around

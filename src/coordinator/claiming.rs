@@ -14,7 +14,7 @@ use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
 use crate::ops::tasks::claim;
-use crate::ops::trust::Item;
+use crate::ops::trust::{Item, Trust};
 use crate::run::{Run, RunStatus, TaskEvent};
 use crate::store::Transaction;
 
@@ -164,10 +164,9 @@ impl Engine<'_> {
     /// Returns how a task that somebody else has completed counts: without proof it does not.
     pub(super) fn judge_done_elsewhere(&mut self, step: usize) -> Result<Event> {
         let id = self.slots[step].task;
-        if self
-            .context
-            .read(|transaction| is_unearned(transaction, id))?
-        {
+        let trust = Trust::new(&self.context.surroundings, &self.context.workspace);
+        let is_unearned = |transaction: &dyn Transaction| is_unearned(transaction, &trust, id);
+        if self.context.read(is_unearned)? {
             let why = "it was completed elsewhere without proof, which does not count here";
             return Ok(Event::Overruled(step, why.to_string()));
         }

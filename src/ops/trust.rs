@@ -21,7 +21,7 @@ use crate::words::closed;
 use crate::workspace::Workspace;
 
 pub(crate) use item::{Item, ItemKind, describe_worker};
-pub(crate) use mark::Key;
+pub(crate) use mark::{Key, Place, is_own, is_verified, mark_merged, open_foreign};
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;

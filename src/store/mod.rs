@@ -285,11 +285,28 @@ pub(crate) struct SpawnRecord {
     pub(crate) output_digest: Option<String>,
     /// The author and the time of a completion that was forced without verification.
     pub(crate) forced: Option<String>,
+    /// The mark of the user whose cleo verified it.
+    pub(crate) mark: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The verification in a [`SpawnRecord`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpawnVerdict {
-    pub(crate) is_verified: bool,
-    /// Whether somebody completed the task although it did not.
-    pub(crate) is_forced: bool,
+    pub(crate) manifest_id: String,
+    pub(crate) verified_at: Option<String>,
+    pub(crate) output_digest: Option<String>,
+    pub(crate) forced: Option<String>,
+    pub(crate) mark: Option<String>,
+}
+
+impl From<&SpawnRecord> for SpawnVerdict {
+    fn from(record: &SpawnRecord) -> SpawnVerdict {
+        SpawnVerdict {
+            manifest_id: record.manifest_id.clone(),
+            verified_at: record.verified_at.clone(),
+            output_digest: record.output_digest.clone(),
+            forced: record.forced.clone(),
+            mark: record.mark.clone(),
+        }
+    }
 }

@@ -60,6 +60,7 @@ CREATE TABLE spawns (
     verified_at TEXT,
     output_digest TEXT,
     forced TEXT,
+    mark TEXT,
     sum INTEGER NOT NULL,
     UNIQUE (task, manifest_id)
 ) STRICT;

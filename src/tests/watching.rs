@@ -19,7 +19,10 @@ fn ask<Request: DeserializeOwned, Reply: Serialize>(
     operation: &Operation<Request, Reply>,
     request: Value,
 ) -> Value {
-    answer(&mut open(workspace.root()), operation, request).unwrap()
+    let mut context = open(workspace.root());
+    let home = workspace.root().with_file_name("home");
+    context.surroundings.data_home = Some(home.join(".local/share"));
+    answer(&mut context, operation, request).unwrap()
 }
 
 fn node<'a>(graph: &'a Value, id: &str) -> &'a Value {

@@ -479,6 +479,13 @@ fn what_commands_of_attacker_proved_is_not_proven() {
     stranger.result("update T1 --require-gate implemented");
     stranger.result("verify T1 --gate implemented --run 'test -s work.txt'");
     stranger.result("verify T1 --run-all");
+    stranger.result("verify T1 --gate testsPassed --note '120 passed'");
+    stranger.result("add Old --file work.txt");
+    stranger.result("update T2 --require-gate implemented");
+    stranger.result("verify T2 --gate implemented --file work.txt");
+    stranger.result("complete T2");
+    let validated = stranger.ask("orchestrator validate")["result"].clone();
+    assert_eq!(validated["tasks"], json!([]), "{validated:#}");
     let shown = stranger.result("verify T1");
     assert_eq!(shown["passed"], true, "{shown:#}");
     assert!(!shown.to_string().contains("mark"), "{shown:#}");
@@ -487,14 +494,20 @@ fn what_commands_of_attacker_proved_is_not_proven() {
 
     let shown = user.result("verify T1");
     assert_eq!(shown["passed"], false, "{shown:#}");
-    assert_eq!(shown["stale"], json!(["implemented"]));
+    assert_eq!(shown["stale"], json!(["implemented", "testsPassed"]));
     assert_eq!(shown["criteria"][0]["state"], "stale");
     let error = user.json(&["complete", "T1"])["error"].clone();
     assert_eq!(error["code"], "E_EVIDENCE_STALE", "{error:#}");
     says(&error, "by another user");
 
+    let broken = user.json(&["orchestrator", "validate"]);
+    let violation = &broken["result"]["tasks"][0]["violations"][0];
+    assert_eq!(violation["rule"], "GATES", "{broken:#}");
+
     user.result("trust --yes");
-    user.result("verify T1 --refresh");
+    let words = user.json(&["verify", "T1", "--refresh"])["error"].clone();
+    says(&words, "testsPassed of T1 rests on a statement");
+    user.result("verify T1 --gate testsPassed --note 'I saw it'");
     let shown = user.result("verify T1");
     assert_eq!(shown["passed"], true, "{shown:#}");
     assert_eq!(shown["criteria"][0]["state"], "proven");

@@ -60,8 +60,12 @@ fn nothing_is_left_behind_but_folder() {
         .collect();
     names.sort();
     assert_eq!(names, ["cleo-demo", "else"]);
-    let home = workspace.root().with_file_name("home");
-    assert_eq!(fs::read_dir(home).unwrap().count(), 0);
+    // Trust and the key of the user stay, as after any run.
+    let data = workspace.root().with_file_name("home/.local/share/cleo");
+    let mut kept: Vec<_> = fs::read_dir(data).unwrap().flatten().collect();
+    kept.sort_by_key(fs::DirEntry::file_name);
+    let kept: Vec<_> = kept.iter().map(fs::DirEntry::file_name).collect();
+    assert_eq!(kept, ["evidence", "trust"]);
 }
 
 /// `cargo run` builds the program of every day and none of those beside it.

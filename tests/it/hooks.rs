@@ -144,7 +144,7 @@ fn task_is_that_of_prompt_or_only_one_that_is_held() {
     assert!(reason.starts_with("T1 is not finished"), "{reason}");
     // Its work was done, and another spawn has handed out another prompt since.
     deliver(&workspace);
-    spawn(&workspace, &["T1"]);
+    spawn(&workspace, &["T1", "--again"]);
     let other = json!({"transcript_path": path, "session_id": "other"});
     assert_eq!(stop(&workspace, &[], other), None);
 

@@ -6658,7 +6658,7 @@ export interface components {
             /** @description True if the same request gives the same prompt today. */
             reproduced: boolean;
             taskId: string;
-            /** @description When the output was last verified. */
+            /** @description When the output was last verified for this user. */
             verifiedAt: string | null;
         };
         /** @description Executions of the last 24 hours, the current one included. */

@@ -115,7 +115,7 @@ pub(crate) struct Subject {
     unmerged: Option<Error>,
     /// Whether stale evidence counts that only the agent chose.
     pub(super) counts_words: bool,
-    trust: Trust,
+    pub(super) trust: Trust,
     /// The criteria that count, where a run claimed the task.
     pub(super) criteria: Option<Vec<String>>,
 }

@@ -11,8 +11,9 @@ use crate::id::TaskId;
 use crate::ops::tasks::{
     Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled,
 };
+use crate::ops::trust::{Trust, is_verified, mark_merged};
 use crate::ops::{Context, require};
-use crate::store::Transaction;
+use crate::store::{SpawnVerdict, Transaction};
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
@@ -143,7 +144,8 @@ impl Subject {
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut earned = None;
-        let is_verified = task.status == Status::Done && !is_unearned(transaction, self.id)?;
+        let is_verified =
+            task.status == Status::Done && !is_unearned(transaction, &self.trust, self.id)?;
         // Under the claim of a run the work is verified even if the task is done.
         if !is_verified || self.caller.epoch.is_some() {
             let verdict = self.evaluate(transaction, &task)?;
@@ -184,6 +186,9 @@ impl Subject {
             if is_earned {
                 record.verified_at = Some(at.clone());
                 record.output_digest = left.output_digest;
+                // Without a home the task is done, too, and nothing shows it as verified.
+                let key = self.trust.prepare_key().ok();
+                record.mark = key.map(|key| key.mark_output(self.id, &SpawnVerdict::from(&record)));
             }
             transaction.put_spawn(&record)?;
         }
@@ -196,7 +201,7 @@ impl Subject {
         gates.forced = (!reasons.is_empty()).then_some(Forced { at, by, reasons });
         // The worktrees of the run are merged.
         if self.criteria.is_some() {
-            gates.mark_merged();
+            mark_merged(self.trust.read_key().as_ref(), self.id, &mut gates);
         }
         if gates != before {
             transaction.put_gates(self.id, &gates)?;
@@ -215,8 +220,14 @@ pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<
 
 /// Returns whether a task that is done was never verified: it was completed by force, or what its agent left was never
 /// checked.
-pub(crate) fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+pub(crate) fn is_unearned(
+    transaction: &dyn Transaction,
+    trust: &Trust,
+    task: TaskId,
+) -> Result<bool> {
+    let key = trust.read_key();
     let spawn = transaction.latest_spawn(task)?;
-    let is_unverified = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
+    let is_unverified =
+        spawn.is_some_and(|spawn| !is_verified(key.as_ref(), task, &SpawnVerdict::from(&spawn)));
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }

@@ -30,11 +30,6 @@ const OWN_VARIABLES: [&str; 5] = [
 
 impl GateRequest {
     /// Sets the evidence to what a record has, to take it again.
-    /// Returns whether it names more than words.
-    pub(super) fn takes_proof(&self) -> bool {
-        !(self.commands.is_empty() && self.files.is_empty() && self.commits.is_empty())
-    }
-
     pub(super) fn repeat_evidence(&mut self, evidence: &[Evidence]) {
         for each in evidence {
             match &each.proof {

@@ -13,8 +13,9 @@ use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::{Entry, Status, log};
 use crate::ops::tasks::{Caller, check_epoch};
+use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, SpawnVerdict, Transaction};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 // A doc comment would become the help of the command.
@@ -59,14 +60,18 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     let caller = Caller::for_task(context, id, epoch);
     context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
     let (verdict, record) = judge_output(context, id)?;
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    let key = trust.read_key();
     let record = record.filter(|record| {
-        let is_known =
-            record.verified_at.is_some() && record.output_digest == verdict.output_digest;
+        let is_known = is_verified(key.as_ref(), id, &SpawnVerdict::from(record))
+            && record.output_digest == verdict.output_digest;
         verdict.report.has_passed() && !is_known
     });
     if let Some(mut record) = record {
         record.verified_at = Some(caller.now.clone());
         record.output_digest.clone_from(&verdict.output_digest);
+        let key = trust.prepare_key().ok();
+        record.mark = key.map(|key| key.mark_output(id, &SpawnVerdict::from(&record)));
         context.write(|transaction| {
             check_epoch(transaction, &require(transaction, id)?, &caller)?;
             // Writing the spawn makes it the latest, which another one may have become meanwhile.

@@ -11,7 +11,7 @@ use crate::gate::{
 };
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::trust::{Item, Key, Trust};
+use crate::ops::trust::{Item, Place, Trust, is_own};
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::tree::{self, Tree};
@@ -185,8 +185,8 @@ impl TaskGates {
         })
     }
 
-    /// Judges the gates and criteria of a task. Proof without the mark of this user is stale: a store can come
-    /// from somebody else.
+    /// Judges the gates and criteria of a task. Records that passed without the mark of this user are stale: a store can
+    /// come from another one.
     pub(super) fn new(
         (workspace, trust): (&Workspace, &Trust),
         task: &Task,
@@ -214,18 +214,17 @@ impl TaskGates {
             is_elsewhere: &is_elsewhere,
         };
         let key = trust.read_key();
-        let judge = |place: &str, record: &mut Record| {
-            let has_marked = |key: &Key| key.has_marked(task.id, place, record);
-            let is_foreign = record.has_proof() && !key.as_ref().is_some_and(has_marked);
+        let judge = |place: Place<'_>, record: &mut Record| {
+            let is_own = is_own(key.as_ref(), task.id, place, record);
             record.mark = None;
-            match is_foreign {
-                true => Freshness::Stale,
-                false => freshness(&record.evidence, &present),
+            match is_own {
+                true => freshness(&record.evidence, &present),
+                false => Freshness::Stale,
             }
         };
         let (mut stale, mut unknown) = (Vec::new(), Vec::new());
         for (gate, record) in gates.gates.iter_mut().filter(|(_, record)| record.passed) {
-            match judge(gate.word(), record) {
+            match judge(Place::Gate(*gate), record) {
                 Freshness::Stale => stale.push(*gate),
                 Freshness::Unknown => unknown.push(gate.word().to_string()),
                 Freshness::Fresh => {}
@@ -235,7 +234,9 @@ impl TaskGates {
         for (at, line) in task.acceptance.iter().enumerate() {
             let criterion = Criterion::read(line);
             let mut record = gates.criteria.get(line).cloned();
-            let found = record.as_mut().map(|record| judge(line, record));
+            let found = record
+                .as_mut()
+                .map(|record| judge(Place::Criterion(line), record));
             let (state, is_unknown) = find_state(record.as_ref().zip(found));
             unknown.extend(is_unknown.then(|| format!("`{line}`")));
             criteria.push(CriterionStanding {

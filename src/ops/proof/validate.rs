@@ -12,6 +12,7 @@ use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
 use crate::ops::tasks::{Below, warn_of_stuck};
+use crate::ops::trust::{Key, Trust, open_foreign};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
@@ -61,6 +62,7 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
     warn_of_stuck(context, epic)?;
     let required = context.load_sections()?.to_vec();
     let workspace = context.workspace.clone();
+    let key = Trust::new(&context.surroundings, &workspace).read_key();
     let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {
             require(transaction, epic)?;
@@ -69,7 +71,7 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
         let rules = report_rules(transaction, &workspace, &worked)?;
         let done = worked.iter().filter(|it| it.task.status == Status::Done);
         let done: Vec<&Worked> = done.collect();
-        let tasks = check_finished(transaction, &workspace, &done, &required)?;
+        let tasks = check_finished(transaction, (&workspace, key.as_ref()), &done, &required)?;
         Ok((rules, tasks, done.len()))
     })?;
     let broken = tasks.iter().filter(|task| !task.violations.is_empty());
@@ -104,7 +106,7 @@ fn read_worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Ve
 /// Checks every task that is done, in one pass over the manifest and the gates.
 fn check_finished(
     transaction: &dyn Transaction,
-    workspace: &Workspace,
+    (workspace, key): (&Workspace, Option<&Key>),
     done: &[&Worked],
     required: &[String],
 ) -> Result<Vec<TaskReport>> {
@@ -114,7 +116,8 @@ fn check_finished(
     let mut left = check_outputs(workspace, &spawns, required)?.into_iter();
     let mut reports = Vec::new();
     for Worked { task, spawn, .. } in done {
-        let gates = gates.remove(&task.id).unwrap_or_default();
+        let mut gates = gates.remove(&task.id).unwrap_or_default();
+        open_foreign(key, task.id, &mut gates);
         let mut violations = Vec::new();
         if let Some(spawn) = spawn
             && let Some(left) = left.next().transpose()?

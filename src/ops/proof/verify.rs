@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::error::{Code, Error, Result, quote_all};
 use crate::gate::{Evidence, Gate, Gates, Proof, Record, check_agent};
 use crate::ops::tasks::{Caller, check_epoch};
-use crate::ops::trust::{Item, Trust};
+use crate::ops::trust::{Item, Place, Trust};
 use crate::ops::{Context, require};
 use crate::store::Transaction;
 use crate::task::Task;
@@ -21,10 +21,10 @@ pub(super) enum Requirement {
 
 impl Requirement {
     /// Returns its place in the marks of evidence.
-    fn place(&self) -> &str {
+    fn place(&self) -> Place<'_> {
         match self {
-            Requirement::Gate(gate) => gate.word(),
-            Requirement::Criterion(one) => &one.line,
+            Requirement::Gate(gate) => Place::Gate(*gate),
+            Requirement::Criterion(one) => Place::Criterion(&one.line),
         }
     }
 }
@@ -37,7 +37,7 @@ pub(super) struct Verification {
 }
 
 /// A tree, and a folder relative to its root.
-type Place<'a> = (&'a Workspace, &'a str);
+type Folder<'a> = (&'a Workspace, &'a str);
 
 impl Verification {
     /// Verifies in the folder of the caller.
@@ -50,7 +50,7 @@ impl Verification {
 
     /// Takes evidence and records the result, which it returns. The rules are checked before a command runs and again
     /// before its result is recorded; a failure is always recorded.
-    pub(super) fn run_in(&self, context: &mut Context, place: Place<'_>) -> Result<bool> {
+    pub(super) fn run_in(&self, context: &mut Context, place: Folder<'_>) -> Result<bool> {
         let GateRequest { commands, role, .. } = &self.request;
         let id = self.request.task;
         check_agent(role.as_deref())?;
@@ -60,10 +60,7 @@ impl Verification {
         let can_pass = said || !commands.is_empty();
         let task =
             context.read(|it| self.check_may_verify(it, (&caller, &trust), place, can_pass))?;
-        let key = match self.request.takes_proof() {
-            true => Some(trust.prepare_key()?),
-            false => None,
-        };
+        let key = can_pass.then(|| trust.prepare_key()).transpose()?;
         let scene = Scene::digest_files(context, place, &task.files, caller.epoch)?;
         let (evidence, is_stale) = self.collect_evidence(context, &scene)?;
         let outcomes = evidence.iter().filter_map(Evidence::outcome);
@@ -117,7 +114,7 @@ impl Verification {
         &self,
         transaction: &dyn Transaction,
         (caller, trust): (&Caller, &Trust),
-        (tree, directory): Place<'_>,
+        (tree, directory): Folder<'_>,
         passed: bool,
     ) -> Result<Task> {
         let task = require(transaction, self.request.task)?;

@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 
 /// Inputs that prompts share. Skills and protocols are read once, and the manifest once for many tasks.
 pub(crate) struct Preparation {
-    surroundings: Surroundings,
+    pub(super) surroundings: Surroundings,
     pub(super) workspace: Workspace,
     catalogue: Catalogue,
     /// The embedded protocols, if they are needed.
@@ -152,6 +152,7 @@ impl Preparation {
             verified_at: None,
             output_digest: None,
             forced: None,
+            mark: None,
         })
     }
 

@@ -10,8 +10,9 @@ use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
+use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, SpawnVerdict, Transaction};
 use crate::task::Task;
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -28,7 +29,7 @@ pub(crate) struct Why {
     pub(crate) changed: Vec<Change>,
     /// Why there is no prompt today.
     pub(crate) fault: Option<String>,
-    /// When the output was last verified.
+    /// When the output was last verified for this user.
     pub(crate) verified_at: Option<String>,
     /// Digest of the output file at that time.
     pub(crate) output_digest: Option<String>,
@@ -88,6 +89,8 @@ fn replay(
     task: &Task,
     record: SpawnRecord,
 ) -> Result<Why> {
+    let key = Trust::new(&preparation.surroundings, &preparation.workspace).read_key();
+    let is_own = is_verified(key.as_ref(), task.id, &SpawnVerdict::from(&record));
     let receipt: Receipt = serde_json::from_value(record.receipt).map_err(|cause| {
         let message = format!("the receipt of {} cannot be read", task.id);
         Error::new(Code::StoreCorrupt, message).because(cause)
@@ -116,8 +119,8 @@ fn replay(
         prompt_digest_now,
         fault,
         receipt,
-        verified_at: record.verified_at,
-        output_digest: record.output_digest,
+        verified_at: record.verified_at.filter(|_| is_own),
+        output_digest: record.output_digest.filter(|_| is_own),
         forced: record.forced,
     })
 }

@@ -1,17 +1,19 @@
-//! Marks of evidence: a store can come with a repository or from another account, and says itself what was proven.
-//! Proof counts only with a mark that takes the key of this user, which is in the user's folder of data.
+//! Marks of evidence: a store can come with a repository or from another account, and says itself what was verified.
+//! That counts only with a mark that takes the key of this user, which is in the user's folder of data.
 
 use std::path::PathBuf;
 
 use hmac::{Hmac, KeyInit, Mac};
+use serde::Serialize;
 use sha2::Sha256;
 
 use super::Trust;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private, read_private};
-use crate::gate::Record;
+use crate::gate::{Gate, Gates, Record};
 use crate::id::{self, TaskId};
 use crate::ops::tokens::{data_folder, make_secret};
+use crate::store::SpawnVerdict;
 
 /// Length of the key, in bytes.
 const KEY: usize = 64;
@@ -22,22 +24,75 @@ pub(crate) struct Key {
     root: String,
 }
 
+/// The gate or the line of the criterion that a record is about.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) enum Place<'a> {
+    Gate(Gate),
+    Criterion(&'a str),
+}
+
 impl Key {
-    /// Makes the mark of what was proven for a task at `place`, its gate or criterion. It holds also after the
-    /// worktree of a run, where it was proven, is merged.
-    pub(crate) fn mark(&self, task: TaskId, place: &str, record: &Record) -> String {
-        let mut record = record.clone();
-        record.mark = None;
-        for each in &mut record.evidence {
-            each.origin.worktree = None;
-        }
-        let text = serde_json::to_vec(&(&self.root, task, place, record)).unwrap_or_default();
+    /// Makes the mark of a record of a task.
+    pub(crate) fn mark(&self, task: TaskId, place: Place<'_>, record: &Record) -> String {
+        let record = Record {
+            mark: None,
+            ..record.clone()
+        };
+        self.sign(&(task, place, record))
+    }
+
+    /// Makes the mark of a verified output.
+    pub(crate) fn mark_output(&self, task: TaskId, verdict: &SpawnVerdict) -> String {
+        let SpawnVerdict {
+            manifest_id,
+            verified_at,
+            output_digest,
+            ..
+        } = verdict;
+        self.sign(&(task, manifest_id, verified_at, output_digest))
+    }
+
+    fn sign(&self, what: &impl Serialize) -> String {
+        let text = serde_json::to_vec(&(&self.root, what)).unwrap_or_default();
         let mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("a key of any length is one");
         id::hex(&mac.chain_update(text).finalize().into_bytes())
     }
+}
 
-    pub(crate) fn has_marked(&self, task: TaskId, place: &str, record: &Record) -> bool {
-        record.mark.as_ref() == Some(&self.mark(task, place, record))
+/// Returns whether a record has the mark of this user.
+pub(crate) fn is_own(key: Option<&Key>, task: TaskId, place: Place<'_>, record: &Record) -> bool {
+    let mark = key.map(|key| key.mark(task, place, record));
+    mark.is_some() && mark == record.mark
+}
+
+/// Returns whether this user verified the output of the agent of a spawn.
+pub(crate) fn is_verified(key: Option<&Key>, task: TaskId, verdict: &SpawnVerdict) -> bool {
+    let mark = key.map(|key| key.mark_output(task, verdict));
+    verdict.verified_at.is_some() && mark.is_some() && mark == verdict.mark
+}
+
+/// Opens gates and criteria that passed for another user.
+pub(crate) fn open_foreign(key: Option<&Key>, task: TaskId, gates: &mut Gates) {
+    let is_kept =
+        |place: Place<'_>, record: &Record| !record.passed || is_own(key, task, place, record);
+    (gates.gates).retain(|gate, record| is_kept(Place::Gate(*gate), record));
+    (gates.criteria).retain(|line, record| is_kept(Place::Criterion(line), record));
+}
+
+/// Counts evidence as taken in the workspace, once the work of its worktree is merged.
+pub(crate) fn mark_merged(key: Option<&Key>, task: TaskId, gates: &mut Gates) {
+    let on_gates = gates.gates.iter_mut();
+    let on_gates = on_gates.map(|(gate, record)| (Place::Gate(*gate), record));
+    let on_criteria = gates.criteria.iter_mut();
+    let on_criteria = on_criteria.map(|(line, record)| (Place::Criterion(line), record));
+    for (place, record) in on_gates.chain(on_criteria) {
+        let is_own = is_own(key, task, place, record);
+        for each in &mut record.evidence {
+            each.origin.worktree = None;
+        }
+        if let Some(key) = key.filter(|_| is_own) {
+            record.mark = Some(key.mark(task, place, record));
+        }
     }
 }
 
@@ -59,7 +114,7 @@ impl Trust {
         })
     }
 
-    /// Returns the key of this user; none when nothing was proven on this machine yet.
+    /// Returns the key of this user; none when nothing was verified on this machine yet.
     pub(crate) fn read_key(&self) -> Option<Key> {
         let secret = read_private(&self.key_path().ok()?, KEY as u64)?;
         (secret.len() == KEY).then(|| Key {
@@ -107,30 +162,59 @@ mod tests {
 
     #[test]
     fn mark_holds_for_its_user_workspace_task_place_and_record() {
+        const GATE: Place<'_> = Place::Gate(Gate::TestsPassed);
         let own = key(1, "/w");
-        let mut marked = record("d", Some("/w/.cleo/runs/r/T1"));
-        marked.mark = Some(own.mark(TaskId(1), "implemented", &marked));
-        let merged = Record {
-            mark: marked.mark.clone(),
-            ..record("d", None)
+        let tree = Some("/w/.cleo/runs/r/T1");
+        let marked = |digest, worktree| Record {
+            mark: Some(own.mark(TaskId(1), GATE, &record("d", tree))),
+            ..record(digest, worktree)
         };
-        let changed = Record {
-            mark: marked.mark.clone(),
-            ..record("e", None)
-        };
-        let unmarked = record("d", None);
         for (key, task, place, record, expected) in [
-            (&own, 1, "implemented", &marked, true),
-            (&own, 1, "implemented", &merged, true),
-            (&own, 1, "implemented", &changed, false),
-            (&own, 1, "implemented", &unmarked, false),
-            (&own, 1, "documented", &marked, false),
-            (&own, 2, "implemented", &marked, false),
-            (&key(2, "/w"), 1, "implemented", &marked, false),
-            (&key(1, "/v"), 1, "implemented", &marked, false),
+            (&own, 1, GATE, marked("d", tree), true),
+            (&own, 1, GATE, marked("d", None), false),
+            (&own, 1, GATE, marked("e", tree), false),
+            (&own, 1, GATE, record("d", tree), false),
+            (
+                &own,
+                1,
+                Place::Gate(Gate::Documented),
+                marked("d", tree),
+                false,
+            ),
+            (
+                &own,
+                1,
+                Place::Criterion("testsPassed"),
+                marked("d", tree),
+                false,
+            ),
+            (&own, 2, GATE, marked("d", tree), false),
+            (&key(2, "/w"), 1, GATE, marked("d", tree), false),
+            (&key(1, "/v"), 1, GATE, marked("d", tree), false),
         ] {
-            let holds = key.has_marked(TaskId(task), place, record);
-            assert_eq!(holds, expected, "{} {task} {place}", key.root);
+            let holds = is_own(Some(key), TaskId(task), place, &record);
+            assert_eq!(holds, expected, "{} {task} {record:?}", key.root);
+            assert!(!is_own(None, TaskId(task), place, &record));
         }
+    }
+
+    #[test]
+    fn merged_proof_counts_in_workspace_for_its_user_only() {
+        let own = key(1, "/w");
+        let tree = Some("/w/.cleo/runs/r/T1");
+        let place = Place::Criterion("it holds");
+        let mut gates = Gates::default();
+        let mut proven = record("d", tree);
+        proven.mark = Some(own.mark(TaskId(1), place, &proven));
+        gates.criteria.insert("it holds".into(), proven);
+        gates.gates.insert(Gate::Implemented, record("d", tree));
+        mark_merged(Some(&own), TaskId(1), &mut gates);
+        let merged = &gates.criteria["it holds"];
+        assert_eq!(merged.evidence[0].origin.worktree, None);
+        assert!(is_own(Some(&own), TaskId(1), place, merged));
+        open_foreign(Some(&own), TaskId(1), &mut gates);
+        assert!(gates.gates.is_empty() && gates.criteria.len() == 1);
+        open_foreign(Some(&key(2, "/w")), TaskId(1), &mut gates);
+        assert!(gates.criteria.is_empty());
     }
 }

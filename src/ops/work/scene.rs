@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
+use crate::ops::trust::{Key as UserKey, Trust, is_verified, open_foreign};
 use crate::ops::{Cache, Context};
 use crate::run::{Run, RunProjection, StepState, TaskRun};
 use crate::store::{Outlines, SpawnVerdict, Transaction};
@@ -78,13 +79,15 @@ pub(super) fn with_scene<T>(
 ) -> Result<T> {
     let (cache, now) = (Arc::clone(&context.cache), context.now());
     let user = context.surroundings.rights.user.clone();
+    let key = Trust::new(&context.surroundings, &context.workspace).read_key();
     context.read(|transaction| {
         let epic = find_epic(transaction)?;
         let mut tracks = lock(&cache.tracks);
         let runs = tracks.update_last(transaction, user.as_deref())?;
         let (changes, events) = (transaction.last_cursor()?, transaction.last_event()?);
         let version = format!("{changes}-{events}");
-        let read = || Scene::read(transaction, epic, find_last_runs(&runs, &tracks));
+        let last = find_last_runs(&runs, &tracks);
+        let read = || Scene::read(transaction, epic, last, key.as_ref());
         work(&View {
             scene: find_scene(&cache, (epic, user), &version, read)?,
             transaction,
@@ -129,10 +132,15 @@ impl Scene {
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
         in_runs: HashMap<TaskId, TaskRun>,
+        key: Option<&UserKey>,
     ) -> Result<Scene> {
         let graph = load(transaction, epic)?;
         let ids = graph.ids();
         let spawns = transaction.spawn_verdicts(&ids)?;
+        let mut gates = transaction.gates_of(&ids)?;
+        for (id, gates) in &mut gates {
+            open_foreign(key, *id, gates);
+        }
         let mut scene = Scene {
             layers: layers(graph.nodes()),
             critical: graph.critical_path(),
@@ -140,7 +148,7 @@ impl Scene {
             states: HashMap::with_capacity(ids.len()),
             ready: graph.ready().collect(),
             verified: HashSet::new(),
-            gates: transaction.gates_of(&ids)?,
+            gates,
             counts: StateCounts::default(),
             outlines: transaction.outlines(&ids)?,
             graph,
@@ -149,7 +157,9 @@ impl Scene {
             let (id, gates) = (node.id, scene.gates.get(&node.id));
             let is_ready = scene.ready.contains(&id);
             let state = display_status(node.status, is_ready, scene.in_runs.get(&id), gates);
-            if state == DisplayStatus::Done && is_verified(spawns.get(&id), gates) {
+            let spawn = spawns.get(&id);
+            let is_verified = spawn.is_some_and(|spawn| is_verified(key, id, spawn));
+            if state == DisplayStatus::Done && has_verified_work(spawn, is_verified, gates) {
                 scene.verified.insert(id);
             }
             scene.states.insert(id, state);
@@ -267,10 +277,9 @@ pub(super) fn find_failed_gate(gates: &Gates) -> Option<Gate> {
 
 /// Returns whether cleo itself verified a task that is done: the output of its agent, or all gates that it
 /// requires. A forced task is not verified.
-fn is_verified(spawn: Option<&SpawnVerdict>, gates: Option<&Gates>) -> bool {
+fn has_verified_work(spawn: Option<&SpawnVerdict>, by_spawn: bool, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
-        || spawn.is_some_and(|spawn| spawn.is_forced);
-    let by_spawn = spawn.is_some_and(|spawn| spawn.is_verified);
+        || spawn.is_some_and(|spawn| spawn.forced.is_some());
     let by_gates = gates.is_some_and(|gates| gates.has_gates() && gates.open().is_empty());
     !forced && (by_spawn || by_gates)
 }

@@ -12,6 +12,7 @@ pub(super) fn spawn() -> SpawnRecord {
         verified_at: None,
         output_digest: None,
         forced: None,
+        mark: None,
     }
 }
 
@@ -48,13 +49,10 @@ pub(super) fn a_spawn_is_kept_once(store: &mut dyn Store) {
         transaction.spawns(TaskId(1)).unwrap(),
         [spawn.clone(), second.clone()]
     );
+    let latest = SpawnVerdict::from(&second);
     assert_eq!(transaction.latest_spawn(TaskId(1)).unwrap(), Some(second));
     let verdicts = transaction.spawn_verdicts(&[TaskId(1), TaskId(9)]).unwrap();
-    let verified = SpawnVerdict {
-        is_verified: true,
-        is_forced: false,
-    };
-    assert_eq!(verdicts, HashMap::from([(TaskId(1), verified)]));
+    assert_eq!(verdicts, HashMap::from([(TaskId(1), latest)]));
     assert_eq!(
         transaction.owner_of_output(&spawn.output_file).unwrap(),
         Some(TaskId(1))

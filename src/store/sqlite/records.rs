@@ -70,8 +70,9 @@ pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     })
 }
 
-pub(super) const SPAWN_COLUMNS: &str =
-    unchanged!("task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced");
+pub(super) const SPAWN_COLUMNS: &str = unchanged!(
+    "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced, mark"
+);
 
 impl Spawns for SqliteTransaction<'_> {
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
@@ -87,12 +88,15 @@ impl Spawns for SqliteTransaction<'_> {
     }
 
     fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
-        let sql = "SELECT task, verified_at IS NOT NULL, forced IS NOT NULL FROM spawns
+        let sql = "SELECT task, manifest_id, verified_at, output_digest, forced, mark FROM spawns
                    WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
         let verdicts = self.query_ids(sql, tasks, |row| {
             let verdict = SpawnVerdict {
-                is_verified: row.get(1)?,
-                is_forced: row.get(2)?,
+                manifest_id: row.get(1)?,
+                verified_at: row.get(2)?,
+                output_digest: row.get(3)?,
+                forced: row.get(4)?,
+                mark: row.get(5)?,
             };
             Ok((read_id(row)?, verdict))
         })?;
@@ -126,10 +130,12 @@ impl Spawns for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
         let sql = "INSERT INTO spawns VALUES
-                 (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))
+                 (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                  checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
              ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
                  at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
-                 output_digest = excluded.output_digest, forced = excluded.forced, sum = excluded.sum,
+                 output_digest = excluded.output_digest, forced = excluded.forced, mark = excluded.mark,
+                 sum = excluded.sum,
                  sequence = (SELECT max(sequence) + 1 FROM spawns)";
         self.execute(
             sql,
@@ -142,6 +148,7 @@ impl SqliteTransaction<'_> {
                 &spawn.verified_at,
                 &spawn.output_digest,
                 &spawn.forced,
+                &spawn.mark,
             ),
         )?;
         Ok(())
@@ -149,7 +156,7 @@ impl SqliteTransaction<'_> {
 }
 
 pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
-    require_unchanged(row, 8)?;
+    require_unchanged(row, 9)?;
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
@@ -159,6 +166,7 @@ pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
         verified_at: row.get(5)?,
         output_digest: row.get(6)?,
         forced: row.get(7)?,
+        mark: row.get(8)?,
     })
 }
 

@@ -99,6 +99,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
             check.text = "not reached".to_string();
         }
     }
+    let verdict = describe_verdict(attempt, &found);
     let entry = left.as_ref().and_then(|left| left.entry.as_ref());
     Ok(Proof {
         task,
@@ -109,7 +110,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
             claims: entry.map_or(Vec::new(), |entry| entry.key_findings.clone()),
         },
         found,
-        verdict: verdict(attempt),
+        verdict,
         next: next(attempt, of_run.as_ref(), is_last),
     })
 }
@@ -165,7 +166,7 @@ fn list_gate_checks(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
 
 fn describe_gate_record(name: &str, record: &Record, is_stale: bool) -> Check {
     let text = match (record.passed, is_stale) {
-        (true, true) => "files changed since",
+        (true, true) => "files changed since, or in another worktree or for another user",
         (true, false) => "passed",
         (false, _) => "failed",
     };
@@ -190,9 +191,12 @@ fn describe_gate_record(name: &str, record: &Record, is_stale: bool) -> Check {
     }
 }
 
-fn verdict(attempt: &Attempt) -> String {
+fn describe_verdict(attempt: &Attempt, found: &[Check]) -> String {
     let why = attempt.violations.first().or(attempt.reason.as_ref());
     let word = match attempt.state {
+        StepState::Done if found.iter().any(|check| check.ok == Some(false)) => {
+            return "Done, but not all of it holds now.".to_string();
+        }
         StepState::Done => return "Verified.".to_string(),
         StepState::Running => return "The agent works.".to_string(),
         StepState::Verifying => return "cleo verifies the work of the agent.".to_string(),
