@@ -1,9 +1,11 @@
 //! cleo's own JSON lines, for version control: one task a line, without empty fields.
 
-use serde::de::Deserialize;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::document::after_text;
 use crate::id::{self, TaskId};
 use crate::task::fields::Patch;
 use crate::task::{Note, Priority, Status, Task};
@@ -12,6 +14,8 @@ use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The first line of a file.
 pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
+/// Bytes of most lines with their empty fields.
+const CAPACITY: usize = 2_000;
 /// Version of the lines.
 const VERSION: u64 = 1;
 
@@ -19,39 +23,35 @@ const VERSION: u64 = 1;
 /// in different orders.
 pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Result<()> {
     task.notes = merge_notes(&[], task.notes);
-    let line = serde_json::to_string(&task)?;
-    // Fields keep the order of `Task`, whose names hold no colon.
-    let (mut rest, mut separator) = (line.get(1..).unwrap_or_default(), '{');
-    while let Some((name, after)) = rest.split_once(':') {
-        let (value, next) = after.split_at(len_of_value(after.as_bytes()));
-        if !matches!(value, "null" | "\"\"" | "[]" | "{}") {
-            text.push(separator);
-            text.push_str(&rest[..name.len() + 1 + value.len()]);
-            separator = ',';
-        }
-        rest = next.get(1..).unwrap_or_default();
-    }
-    text.push_str("}\n");
-    Ok(())
+    let mut line = Vec::with_capacity(CAPACITY);
+    serde_json::to_writer(&mut line, &task)?;
+    // Fields keep the order of `Task`.
+    serde_json::Deserializer::from_slice(&line).deserialize_map(NonEmptyFields(text))
 }
 
-/// Returns the length of the value that begins the rest of an object, as serde writes one.
-fn len_of_value(json: &[u8]) -> usize {
-    let (mut depth, mut rest) = (0_usize, json);
-    while let Some((byte, after)) = rest.split_first() {
-        match byte {
-            b',' | b'}' if depth == 0 => break,
-            b'"' => {
-                rest = after_text(after);
-                continue;
-            }
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            _ => {}
-        }
-        rest = after;
+/// Writes the fields of an object that are not empty.
+struct NonEmptyFields<'a>(&'a mut String);
+
+impl<'de> Visitor<'de> for NonEmptyFields<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a task")
     }
-    json.len() - rest.len()
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        let mut separator = "{\"";
+        while let Some((name, value)) = fields.next_entry::<&str, &RawValue>()? {
+            if !["null", "\"\"", "[]", "{}"].contains(&value.get()) {
+                for part in [separator, name, "\":", value.get()] {
+                    self.0.push_str(part);
+                }
+                separator = ",\"";
+            }
+        }
+        self.0.push_str("}\n");
+        Ok(())
+    }
 }
 
 /// Merges the notes of two copies of a task, sorted.
