@@ -143,7 +143,12 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             }
             CHANGED => {
                 let after = require(transaction, id)?;
-                let mut before = log::before(&after, detail).map_err(damage)?;
+                let mut before = log::read_before(&after, detail).map_err(damage)?;
+                // A log of somebody else may name another task.
+                let is_whole = before.archived_at.is_none() || before.is_closed();
+                if (before.id, &before.uid) != (id, &after.uid) || !is_whole {
+                    return Err(damage(format!("{id} was never like that")));
+                }
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {

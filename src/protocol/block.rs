@@ -206,14 +206,16 @@ pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option
 
 fn find(prompt: &str) -> Result<Block<'_>, Violation> {
     let missing = |message: &str| Violation::new("MARKER", message);
-    let begin = marker_lines(prompt).rev().find(|(_, line)| is_begin(line));
+    let begin = find_marker_lines(prompt)
+        .rev()
+        .find(|(_, line)| is_begin(line));
     let Some((start, inner_start)) = begin.map(|(start, line)| (start, start + line.len())) else {
         return Err(missing(
             "there is no line that begins the SUBAGENT PROTOCOL",
         ));
     };
     let rest = &prompt[inner_start..];
-    let Some((offset, end)) = marker_lines(rest).find(|(_, line)| is_end(line)) else {
+    let Some((offset, end)) = find_marker_lines(rest).find(|(_, line)| is_end(line)) else {
         return Err(missing("the SUBAGENT PROTOCOL has no line that ends it"));
     };
     if !rest[offset + end.len()..].trim().is_empty() {
@@ -229,7 +231,7 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
 }
 
 /// Returns the few lines that begin like a marker, each with its place.
-fn marker_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
+fn find_marker_lines(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let starts = memchr::memchr_iter(b'<', bytes);
     let starts = starts.filter(|at| *at == 0 || bytes[at - 1] == b'\n');

@@ -274,7 +274,7 @@ fn describe_step(from: Option<&Value>, to: Option<&Value>) -> Value {
 }
 
 /// Returns a task as it was before a change with this detail.
-pub(crate) fn before(after: &Task, changed: &Value) -> serde_json::Result<Task> {
+pub(crate) fn read_before(after: &Task, changed: &Value) -> serde_json::Result<Task> {
     let mut row = json!(after);
     for (field, step) in changed.as_object().into_iter().flatten() {
         match (step["added"].as_array(), row[field].as_array_mut()) {

@@ -83,8 +83,9 @@ impl Options {
         let template = self.template.as_ref();
         let template = template.map(|name| format!(" --template={}", quote(name)));
         let strict = if self.strict { " --strict" } else { "" };
+        let again = if self.again { " --again" } else { "" };
         let dry_run = if self.dry_run { " --dry-run" } else { "" };
-        template.unwrap_or_default() + strict + dry_run
+        template.unwrap_or_default() + strict + again + dry_run
     }
 }
 

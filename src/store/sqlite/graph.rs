@@ -150,7 +150,7 @@ impl Graph for SqliteTransaction<'_> {
         let mut unblocked = BTreeSet::new();
         for (number, needs, children) in dependents.chain(whole) {
             let kept = self.find_row(number)?;
-            if kept.is_some_and(|kept| kept.waits_only_for(needs, children)) {
+            if kept.is_some_and(|kept| kept.is_waiting_only_for(needs, children)) {
                 unblocked.insert(TaskId(number));
             }
         }

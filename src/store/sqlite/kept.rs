@@ -53,11 +53,11 @@ impl Kept {
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.waits_only_for(0, 0)
+        self.is_waiting_only_for(0, 0)
     }
 
     /// Returns whether it becomes ready with so many of its needs and children.
-    pub(super) fn waits_only_for(&self, needs: u32, children: u32) -> bool {
+    pub(super) fn is_waiting_only_for(&self, needs: u32, children: u32) -> bool {
         let open = (self.open_needs, self.open_children, self.dangling);
         self.status == Status::Pending && !self.is_epic && open == (needs, children, 0)
     }

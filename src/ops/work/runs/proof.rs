@@ -166,7 +166,7 @@ fn list_gate_checks(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
 
 fn describe_gate_record(name: &str, record: &Record, is_stale: bool) -> Check {
     let text = match (record.passed, is_stale) {
-        (true, true) => "files changed since, or in another worktree or for another user",
+        (true, true) => "files changed since, or it passed in another worktree or for another user",
         (true, false) => "passed",
         (false, _) => "failed",
     };
