@@ -136,7 +136,7 @@ commands! {
     Deps(orchestrator::deps::Arguments) => face.run("deps", it, orchestrator::deps::run);
     /// Show which task to work on next, and why
     #[command(after_help = orchestrator::graph::NEXT)]
-    Next(crate::ops::tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
+    Next(crate::ops::tasks::NextRequest) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
     /// List the tasks that an agent can start now, most urgent first
     #[command(after_help = orchestrator::graph::READY)]
     Ready(crate::ops::tasks::Extract) => {

@@ -64,7 +64,7 @@ pub(super) fn status(word: impl Display) -> Cell {
         | "up" => Tone::Good,
         "active" | "claimed" | "review" | "running" | "verifying" => Tone::Accent,
         "changed" | "high" | "interrupted" | "partial" | "passed by force" | "stale"
-        | "untrusted" | "warn" => Tone::Warn,
+        | "unanswered" | "untrusted" | "warn" => Tone::Warn,
         "blocked" | "critical" | "down" | "fail" | "failed" | "missing" => Tone::Bad,
         "archived" | "cancelled" | "ended" | "low" | "open (optional)" | "paused" | "skipped"
         | "unproven" | "waiting" => Tone::Dim,

@@ -120,7 +120,7 @@ operations! {
 
     NEXT, "next", Read, "GET /api/work/next",
     "Shows the task to take next, and why",
-    (tasks::Below) -> tasks::Next, tasks::next;
+    (tasks::NextRequest) -> tasks::Next, tasks::next;
 
     WAVES, "orchestrator.waves", Read, "GET /api/work/waves",
     "Shows open tasks in waves, from 0, as a run would take them",

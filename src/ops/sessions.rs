@@ -184,7 +184,7 @@ pub(crate) fn status(context: &mut Context, which: OneSession) -> Result<Standin
     context.read(|transaction| {
         let session = choose_session(transaction, which.session, &around)?;
         let focus = session.focus.map(|id| require(transaction, id));
-        let next = choose(transaction, session.scope, &now)?.task;
+        let next = choose(transaction, session.scope, None, &now)?.task;
         Ok(Standing {
             counts: transaction.counts(session.scope)?,
             claims: claims_of_leader(transaction, &session)?,

@@ -10,7 +10,9 @@ use super::trust::Registrant;
 use crate::catalogue::Places;
 use crate::claim::Lease;
 use crate::clock::Clock;
-use crate::config::{CLAIMS_LEASE, GATES_TIME_LIMIT, ORCHESTRATOR_CONTEXT_TOKENS, Settings};
+use crate::config::{
+    CLAIMS_LEASE, GATES_TIME_LIMIT, ORCHESTRATOR_CONTEXT_TOKENS, Settings, VERIFY_REQUIRED,
+};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
@@ -99,6 +101,8 @@ pub(crate) struct Defaults {
     pub(crate) context_tokens: usize,
     /// Whether workers that are registered over HTTP may be on this machine or around it.
     pub(crate) allow_private: bool,
+    /// Whether every task needs proof to be completed, not only one that was spawned.
+    pub(crate) requires_proof: bool,
 }
 
 impl Default for Defaults {
@@ -116,6 +120,7 @@ impl From<&Settings> for Defaults {
             time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
             context_tokens: usize::try_from(tokens.unwrap_or(10_000)).unwrap_or(usize::MAX),
             allow_private: answers::allows_private(settings),
+            requires_proof: settings.text(VERIFY_REQUIRED).as_deref() == Some("always"),
         }
     }
 }

@@ -175,6 +175,8 @@ closed! {
     Running = "running",
     /// It was answered.
     Completed = "completed",
+    /// It was routed, and no model is configured that could answer.
+    Unanswered = "unanswered",
     /// It was not answered, or its process ended before it did.
     Failed = "failed",
     Cancelled = "cancelled",

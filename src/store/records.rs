@@ -10,7 +10,7 @@ use crate::chat::record::{
 };
 use crate::error::Result;
 use crate::run::{
-    AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
+    Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
 };
 
 pub(crate) trait Agents {
@@ -149,7 +149,6 @@ pub(crate) struct ExecutionStat {
     pub(crate) agent: Option<String>,
     /// Where it stands.
     pub(crate) status: RunStatus,
-    pub(crate) answered_by: Option<AnsweredBy>,
     /// Whether somebody else answered because its agent failed.
     pub(crate) answered_by_fallback: bool,
     /// How long it took, in milliseconds.

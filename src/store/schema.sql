@@ -209,7 +209,6 @@ CREATE TABLE runs (
     started_at TEXT NOT NULL,
     execution_time_ms INTEGER,
     has_error INTEGER NOT NULL,
-    answered_by TEXT,
     owner TEXT NOT NULL,
     record TEXT NOT NULL,
     sum INTEGER NOT NULL
@@ -222,7 +221,7 @@ CREATE INDEX runs_by_kind ON runs (kind, position);
 
 -- All that is counted of runs, so that metrics do not read what was asked and answered.
 CREATE INDEX runs_counted ON runs (agent, kind, status, user_id, started_at, execution_time_ms,
-    has_error, answered_by IS NOT NULL);
+    has_error);
 
 -- What happened in runs, in order: steps, delegations, messages, failures.
 CREATE TABLE events (

@@ -192,7 +192,13 @@ fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
     assert_eq!(kinds(&workspace), ["claimed", "expired", "claimed"]);
     bob.at("10:31:00").does("complete T2");
     let next = ada.at("10:32:00").does("claim --next");
-    assert_eq!(next["claim"]["task"], "T3", "the more urgent of T3 and T5");
+    assert_eq!(
+        next["claim"]["task"], "T5",
+        "the more urgent T3 is assigned to coder"
+    );
+    let coder = Person::new(&workspace, "coder");
+    let next = coder.at("10:32:00").does("claim --next");
+    assert_eq!(next["claim"]["task"], "T3");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl World {
         for task in 1..10 {
             workspace.ok(&format!("update T{task} --note 'note {task}'"));
         }
-        workspace.ok("agents execute 'what is the weather'");
+        workspace.ask("agents execute 'what is the weather'");
         let read = |path: &str| fs::read(workspace.path(path)).unwrap();
         let mut world = World {
             database: read(DATABASE),

@@ -10,11 +10,12 @@ use crate::served::{Served, begin_conversation};
 use crate::server::{Answer, Server};
 use crate::world::{TestWorkspace, assert_fields, column, document};
 
+/// Executes a message; without a model it is unanswered.
 fn execute(workspace: &TestWorkspace, message: &str) -> Value {
-    workspace.result(format!(
-        "agents execute {}",
-        shlex::try_quote(message).unwrap()
-    ))
+    let reply = workspace.json(&["agents", "execute", message]);
+    let is_unanswered = reply["error"]["code"] == "E_UNANSWERED";
+    assert!(is_unanswered || reply["success"] == true, "{reply:#}");
+    reply["result"].clone()
 }
 
 /// A world with a model that is the given server.
@@ -129,7 +130,8 @@ fn old_agent_of_moment_is_swept_away_before_it_is_chosen() {
 fn who_is_asked_for_answers_if_that_can_be() {
     let workspace = TestWorkspace::new();
     let layout = "agents execute 'Help me design a layout'";
-    let run = workspace.result(format!("{layout} --agent peter-logical"))["run"].clone();
+    let ask = |agent: &str| workspace.fails(format!("{layout} --agent {agent}"), "E_UNANSWERED");
+    let run = ask("peter-logical")["result"]["run"].clone();
     assert_fields(
         &run,
         json!({"agent": "peter-logical", "routedBy": "requested"}),
@@ -139,7 +141,7 @@ fn who_is_asked_for_answers_if_that_can_be() {
         "{run}"
     );
     for agent in ["cleo-supervisor", "nobody"] {
-        let run = workspace.result(format!("{layout} --agent {agent}"))["run"].clone();
+        let run = ask(agent)["result"]["run"].clone();
         assert_fields(&run, json!({"agent": "ami-creative", "routedBy": "rule"}));
     }
     workspace.result("agents update ami-creative --status paused");
@@ -170,11 +172,11 @@ fn many_messages_are_worked_on_side_by_side_without_mixing() {
     let (last, answers) = lines.split_last().unwrap();
     assert_eq!(
         last["result"],
-        json!({"total": 5, "completed": 4, "failed": 1})
+        json!({"total": 5, "completed": 0, "failed": 5})
     );
     let mut agents: Vec<_> = answers
         .iter()
-        .filter(|line| line["success"] == true)
+        .filter(|line| line["error"]["code"] == "E_UNANSWERED")
         .map(|line| {
             (
                 line["result"]["line"].as_u64().unwrap(),
@@ -192,7 +194,7 @@ fn many_messages_are_worked_on_side_by_side_without_mixing() {
     assert_eq!(agents, expected.map(|(line, agent)| (line, json!(agent))));
     let failed = answers
         .iter()
-        .find(|line| line["success"] == false)
+        .find(|line| line["error"]["code"] == "E_INPUT_INVALID")
         .unwrap();
     assert!(
         failed["error"]["message"]
@@ -205,7 +207,8 @@ fn many_messages_are_worked_on_side_by_side_without_mixing() {
 
 #[test]
 fn filter_sees_summary_too() {
-    let workspace = TestWorkspace::new();
+    let server = Server::start(&[says("Yes.")]);
+    let workspace = with_model(&server);
     let command = [
         "agents",
         "execute",
@@ -262,7 +265,10 @@ fn processes_that_execute_at_once_keep_their_records_apart() {
             "{agents:?}"
         );
     }
-    assert_eq!(workspace.result("runs list --status completed")["total"], 8);
+    assert_eq!(
+        workspace.result("runs list --status unanswered")["total"],
+        8
+    );
 }
 
 #[test]
@@ -272,7 +278,7 @@ fn events_are_streamed_and_run_comes_last() {
     let reply = workspace.finish(workspace.command(&command), "");
     let lines = reply.documents();
     let (last, events) = lines.split_last().unwrap();
-    assert_eq!(last["result"]["run"]["status"], "completed");
+    assert_eq!(last["result"]["run"]["status"], "unanswered");
     let cursors: Vec<_> = events
         .iter()
         .map(|one| one["result"]["cursor"].as_u64().unwrap())
@@ -533,11 +539,12 @@ fn twenty_executions_are_measured() {
     assert_eq!(empty["dashboard"]["averageResponseTimeMs"], Value::Null);
     let messages = "history of war\ndesign content\nzzzz\nlogic problem\n".repeat(5);
     let command = workspace.command(&["agents", "execute", "--stdin"]);
-    assert_eq!(workspace.finish(command, &messages).exit, 0);
+    assert_eq!(workspace.finish(command, &messages).exit, 81);
     workspace.result("agents update peter-logical --status paused");
     let metrics = workspace.result("agents metrics");
     let dashboard = &metrics["dashboard"];
     assert_eq!(dashboard["completedExecutions"], 20);
+    assert_eq!(dashboard["unansweredExecutions"], 20);
     assert_eq!(dashboard["activeAgents"], 3);
     assert_eq!(dashboard["averageResponseTimeMs"], 1.0);
     assert_eq!(dashboard["mostUsedAgents"].as_array().unwrap().len(), 3);
@@ -559,7 +566,7 @@ fn twenty_executions_are_measured() {
     );
     for agent in &metrics["agents"].as_array().unwrap()[..2] {
         assert_eq!(agent["executionCount"], 5);
-        assert_eq!(agent["successRate"], 1.0);
+        assert_eq!(agent["successRate"], Value::Null, "no model was asked");
         assert!(agent["lastUsedAt"].is_string());
     }
     let shown = workspace.result("agents show ami-creative");
@@ -588,7 +595,7 @@ fn last_messages_of_conversation_come_in_order() {
     ];
     assert_eq!(
         workspace.finish(workspace.command(&command), &lines).exit,
-        0
+        81
     );
     let shown = workspace.result(format!("conversations show {id}"));
     let texts = column(&shown["messages"], "content");
@@ -637,7 +644,7 @@ fn lines_of_one_conversation_are_answered_in_their_order() {
     let lines: String = (1..=24).map(line).collect();
     let command = ["agents", "execute", "--stdin", "--conversation", &first];
     let reply = workspace.finish(workspace.command(&command), &lines);
-    assert_eq!(reply.exit, 0, "{reply}");
+    assert_eq!(reply.exit, 81, "{reply}");
     for (id, is_second) in [(first, false), (second, true)] {
         let kept = workspace.result(format!("conversations show {id}"));
         let own: Vec<_> = (1..=24).filter(|n| (n % 3 == 0) == is_second).collect();

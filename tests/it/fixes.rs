@@ -220,6 +220,7 @@ const ROWS: &[Row] = &[
     row("E_ENTRY_MISSING", "cleo spawn T2", "cleo verify output T2").fix("cleo manifest list --task T2"),
     row("E_OUTPUT_MISSING", "cleo spawn T2 && entry $(cleo why T2 --jq .result.receipt.manifestId | tr -d '\"')", "cleo verify output T2")
         .fix("cleo manifest list --task T2"),
+    row("E_UNANSWERED", "", "cleo agents execute 'Help me design a layout'").fix("cleo doctor"),
     row("E_AGENT_FAILED", "cleo agents register Worker --command false --capability summarizer --intent summary.create", "cleo ask 'a summary'")
         .fix("cleo runs show exec_*"),
     row("E_AGENT_DOWN", "cleo agents register Broken --command false", "cleo agents check").fix("cleo agents show broken"),

@@ -184,3 +184,29 @@ fn epic_stays_open_with_open_tasks_below_cancelled_one() {
     workspace.ok("complete T3");
     does(&workspace, "ada", "complete T1");
 }
+
+#[test]
+fn tasks_of_other_agents_are_not_handed_out() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --priority critical --agent ana");
+    workspace.ok("add Two");
+    let next = does(&workspace, "bob", "next")["result"].clone();
+    assert_eq!(next["task"]["id"], "T1");
+    let reason = "critical priority; nothing depends on it; assigned to ana";
+    assert_eq!(next["reason"], reason);
+    let task_of = |agent: &str| does(&workspace, "bob", &format!("next --agent {agent}"));
+    assert_eq!(task_of("ana")["result"]["task"]["id"], "T1");
+    assert_eq!(task_of("bob")["result"]["task"]["id"], "T2");
+    let claimed = does(&workspace, "bob", "claim --next");
+    assert_eq!(claimed["result"]["task"]["id"], "T2");
+    let why = "T1 is ready, but assigned to another agent; take it anyway with `cleo claim T1`";
+    assert_eq!(task_of("bob")["result"]["reason"], why);
+    let error = expect_refusal(&workspace, "bob", "claim --next", "E_NOTHING_READY");
+    says(
+        &error,
+        "nothing is ready for bob: T1 is assigned to another agent",
+    );
+    assert_eq!(error["alternatives"][0]["command"], "cleo claim T1");
+    let claimed = does(&workspace, "ana", "claim --next");
+    assert_eq!(claimed["result"]["task"]["id"], "T1");
+}

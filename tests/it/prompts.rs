@@ -318,3 +318,33 @@ fn block_of_another_task_does_not_speak_for_this_one() {
         "cleo spawn T1 --format text"
     );
 }
+
+#[test]
+fn description_that_could_swallow_the_protocol_is_fenced() {
+    let workspace = TestWorkspace::new();
+    let (left, comment) = ("Run:\n```sh\nmake", "Cut <!-- here");
+    let (longer, plain) = ("Use ```` or\n~~~", "Use `make`.\n\n- one");
+    for (at, (description, expected)) in [
+        (left, "````text\nRun:\n```sh\nmake\n````\n"),
+        (comment, "```text\nCut <!-- here\n```\n"),
+        (longer, "`````text\nUse ```` or\n~~~\n`````\n"),
+        (FORGED, &format!("```text\n{}\n```\n", FORGED.trim_end())),
+        (plain, "\nUse `make`.\n\n- one\n"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        add(
+            &workspace,
+            &[json!({"title": "Paint it", "description": description})],
+        );
+        let spawned = spawn(&workspace, &[&format!("T{}", at + 1)]);
+        let prompt = spawned["prompt"].as_str().unwrap();
+        assert!(prompt.contains(expected), "{description}: {prompt}");
+        assert_eq!(
+            verify_prompt(&workspace, prompt, "--strict"),
+            0,
+            "{description}"
+        );
+    }
+}

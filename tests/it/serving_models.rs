@@ -232,7 +232,7 @@ fn killed_servers_lose_no_acknowledged_write() {
         let callers: Vec<_> = callers.collect();
         for number in 0..10 {
             workspace.ok(&format!("add 'Task {number}'"));
-            workspace.ok("agents execute 'history of war'");
+            workspace.ask("agents execute 'history of war'");
         }
         servers
             .iter()

@@ -520,3 +520,30 @@ fn work_that_verifies_is_discarded_only_on_demand() {
     // Nothing is there for the new prompt yet.
     assert_eq!(workspace.ask("spawn T1")["success"], true);
 }
+
+#[test]
+fn ready_task_with_output_is_to_be_verified_first() {
+    let workspace = spawn_task();
+    let next = workspace.result("next");
+    assert_eq!(next["command"], "cleo spawn T1");
+    assert_eq!(workspace.result("ready")["delivered"], json!([]));
+    deliver(&workspace);
+    let file = "claudedocs/agent-outputs/2026-01-26_paint-it.md";
+    assert_eq!(
+        workspace.result("next")["command"],
+        "cleo verify T1 --run-all"
+    );
+    let ready = workspace.result("ready");
+    assert_eq!(
+        ready["delivered"],
+        json!([{"id": "T1", "outputFile": file}])
+    );
+    let advice = workspace.result("status")["recommended"].clone();
+    assert_eq!(advice["action"], "verify");
+    assert_eq!(advice["command"], "cleo verify T1 --run-all");
+    assert!(workspace.cleo("ready").contains(file));
+    let started = workspace.ask("start T1");
+    let told =
+        format!("T1 has output in {file}: run `cleo verify T1 --run-all`, then `cleo complete T1`");
+    assert_eq!(started["warnings"], json!([told]));
+}

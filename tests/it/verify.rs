@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, check, deliver, entry, entry_with, spawn_task};
-use crate::world::{TestWorkspace, column, digest, says, spawn};
+use crate::world::{TestWorkspace, add, column, digest, says, spawn};
 
 #[test]
 fn entry_and_file_that_hold_verify() {
@@ -339,4 +339,51 @@ fn base_protocol_in_force_says_which_sections_are_due() {
     check(&workspace, 63, "has no section `## Sources`");
     workspace.write(OUTPUT, format!("{GOOD}\n## Sources\n\nMy eyes.\n"));
     check(&workspace, 0, "");
+}
+
+#[test]
+fn setting_demands_proof_of_tasks_that_were_not_spawned() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Alone");
+    workspace.ok("add 'With a command' --acceptance 'it is there :: test -f here'");
+    workspace.ok("add Whole");
+    workspace.ok("add Part --parent T3");
+    workspace.ok("config set verify.required always");
+    let error = workspace.refuse("complete T1", "E_NOT_VERIFIED");
+    let said = "nothing verifies T1, and the setting verify.required is `always`";
+    assert_eq!(error["message"], said);
+    assert_eq!(error["fix"], "cleo spawn T1");
+    workspace.write("here", "");
+    workspace.ok("verify T2 --run-all");
+    workspace.ok("complete T2");
+    workspace.refuse("complete T4", "E_NOT_VERIFIED");
+    workspace.ok("complete T4 --force");
+    // Its parts say whether it is done.
+    workspace.ok("complete T3");
+    workspace.ok("config set verify.required spawned");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn deliverables_that_are_not_there_are_named() {
+    let workspace = TestWorkspace::new();
+    let deliverables = [
+        "docs/plan.md",
+        "notes.md",
+        "src/**",
+        "a sentence on docs/x.md",
+        "https://example.com/x",
+    ];
+    add(
+        &workspace,
+        &[json!({"title": "Plan it", "deliverables": deliverables})],
+    );
+    workspace.write("notes.md", "here");
+    assert_eq!(
+        workspace.result("verify T1")["missing"],
+        json!(["docs/plan.md"])
+    );
+    let told = workspace.ask("complete T1");
+    let warning = "docs/plan.md should be there when T1 is done, and is not";
+    assert_eq!(told["warnings"], json!([warning]));
 }

@@ -454,7 +454,7 @@ const SUMS: [(&str, &str); 14] = [
     ("agents", "id, is_runtime, record"),
     (
         "runs",
-        "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, answered_by, owner, record",
+        "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, owner, record",
     ),
     ("events", "run, at, kind, detail"),
     (

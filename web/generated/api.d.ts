@@ -2600,14 +2600,19 @@ export interface components {
             routingPatterns: components["schemas"]["Pattern"][];
             /**
              * Format: double
-             * @description Share of the finished executions that were answered, from 0 to 1; none before the first has ended. An
-             *     answer in the place of an agent that failed does not count.
+             * @description Share of the executions that were answered, of those that a model or worker was asked in, from 0 to 1; none
+             *     before the first of these has ended. An answer in the place of an agent that failed does not count.
              */
             successRate: number | null;
             /** Format: uint */
             totalAgents: number;
             /** Format: uint64 */
             totalExecutions: number;
+            /**
+             * Format: uint64
+             * @description How many of the completed executions were only routed, because no model was configured.
+             */
+            unansweredExecutions: number;
             /** @description Executions of the last 24 hours. */
             window: components["schemas"]["Window"];
         };
@@ -2699,6 +2704,11 @@ export interface components {
             dryRun: boolean;
             /** @description Tasks that no longer depend on a deleted one. */
             released: string[];
+        };
+        /** @description A task with the output that came back for its last prompt. */
+        Delivered: {
+            id: string;
+            outputFile: string;
         };
         /** @description The dependencies and dependents of a task. */
         Dependencies: {
@@ -4011,7 +4021,8 @@ export interface components {
             status: components["schemas"]["AgentStatus"];
             /**
              * Format: double
-             * @description Share of its finished executions that it answered, from 0 to 1; none before the first has ended.
+             * @description Share of the executions that it answered, of those that it was asked in, from 0 to 1; none before the first of
+             *     these has ended.
              */
             successRate: number | null;
             /** @description Its executions of the last 24 hours. */
@@ -4155,6 +4166,8 @@ export interface components {
         };
         /** @description The task to take next. */
         Next: {
+            /** @description The command to continue with: it prepares the prompt, or verifies output that is there. */
+            command: string | null;
             /** @description More urgent tasks that were skipped because a task in progress touches the same files. */
             conflicts: components["schemas"]["Conflict"][];
             /**
@@ -4817,6 +4830,8 @@ export interface components {
         Raw: unknown;
         /** @description Tasks that an agent can start now, most urgent first. */
         Ready: {
+            /** @description Tasks of the list with output that is to be verified, not written anew. */
+            delivered: components["schemas"]["Delivered"][];
             /** @description Why other tasks can never start. */
             problems: components["schemas"]["Problem"][];
             tasks: components["schemas"]["ReadyTask"][];
@@ -4873,7 +4888,7 @@ export interface components {
             version: number;
         };
         Recommended: {
-            /** @description `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
+            /** @description `resume`, `review`, `complete`, `reclaim`, `verify`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
             action: string;
             /** @description The command to paste. */
             command: string;
@@ -4985,6 +5000,8 @@ export interface components {
             gates: {
                 [key: string]: components["schemas"]["Record"];
             };
+            /** @description Deliverables that name a file or folder, and are not there. */
+            missing: string[];
             /** @description True when every gate that it needs has passed and nothing of that is stale. */
             passed: boolean;
             /** @description Gates and criteria that were run, in order. */
@@ -5424,8 +5441,8 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             user: string;
         };
-        RunStatus: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
-        RunStatusInput: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
+        RunStatus: ("pending" | "running" | "cancelled") | "completed" | "unanswered" | "failed" | "interrupted";
+        RunStatusInput: ("pending" | "running" | "cancelled") | "completed" | "unanswered" | "failed" | "interrupted";
         /** @description A run with what happened in it. */
         RunView: {
             /**
@@ -6239,6 +6256,8 @@ export interface components {
             gates: {
                 [key: string]: components["schemas"]["Record"];
             };
+            /** @description Deliverables that name a file or folder, and are not there. */
+            missing: string[];
             /** @description True when every gate that it needs has passed and nothing of that is stale. */
             passed: boolean;
             /** @description The gates that it needs. */

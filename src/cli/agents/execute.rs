@@ -18,7 +18,7 @@ use crate::run::{DELEGATION, Run, RunStatus};
 
 #[derive(Args)]
 #[command(after_help = "\
-Without a configured model, the reply says so; no answer is made up.
+Without a configured model, the message is only routed: the run is unanswered, and the exit code is 80.
 
 Examples:
   cleo agents execute 'Explain the Second War in Warcraft history.'
@@ -143,7 +143,7 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         // An invalid message has left no run.
         match kept {
             0 => error,
-            _ => error.fix("cleo runs list --status failed"),
+            _ => error.fix("cleo runs list"),
         }
     });
     lines.finish(name, &summary, error.as_ref(), &summary.warnings);

@@ -206,6 +206,7 @@ fn show_metrics(screen: &mut Screen, metrics: &Metrics) {
     screen
         .field("active agents", dashboard.active_agents)
         .field("completed", dashboard.counts.completed_executions)
+        .field("unanswered", dashboard.unanswered_executions)
         .field("average", time(dashboard.average_response_time_ms));
     for pattern in &dashboard.routing_patterns {
         let (used, percent) = (&pattern.used, pattern.share * 100.0);

@@ -31,12 +31,16 @@ pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
             format!("and {more} more; raise --limit to see them"),
         );
     }
+    for delivered in &ready.delivered {
+        let said = tasks::describe_output(delivered.id, &delivered.output_file);
+        screen.line(Tone::Warn, said);
+    }
 }
 
 pub(in crate::cli) const NEXT: &str = "\
 Examples:
   cleo next
-  cleo next --epic T1
+  cleo next --epic T1 --agent ana
 
 Tasks that share files with a task in progress are skipped.";
 
@@ -53,9 +57,8 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     for conflict in &next.conflicts {
         screen.pair(Tone::Dim, "skipped: ", tasks::describe_conflict(conflict));
     }
-    screen
-        .say(Tone::Dim, "next: ")
-        .line(Tone::Accent, format!("cleo spawn {}", task.id));
+    let command = next.command.as_deref().unwrap_or_default();
+    screen.say(Tone::Dim, "next: ").line(Tone::Accent, command);
 }
 
 pub(super) const WAVES: &str = "\

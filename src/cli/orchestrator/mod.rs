@@ -17,7 +17,7 @@ use crate::file;
 use crate::ops::api;
 use crate::ops::orchestrator::{self, Measurement, Overview, Sources, State, write_text};
 use crate::ops::proof::{Compliance, TaskReport};
-use crate::ops::tasks::{Below, Extract};
+use crate::ops::tasks::{Below, Extract, NextRequest};
 use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
@@ -35,7 +35,7 @@ pub(super) enum Command {
     Ready(Extract),
     /// Show which task to work on next, and why
     #[command(after_help = graph::NEXT)]
-    Next(Below),
+    Next(NextRequest),
     /// Show open tasks in waves, which can be worked on in parallel
     #[command(after_help = graph::WAVES)]
     Waves(Extract),

@@ -178,7 +178,8 @@ fn show_unfinished(screen: &mut Screen, surroundings: &Surroundings, shown: &Run
         }
     }
     let run = &shown.run.record;
-    if run.is_over() && run.status != RunStatus::Completed {
+    let is_done = matches!(run.status, RunStatus::Completed | RunStatus::Unanswered);
+    if run.is_over() && !is_done {
         screen.line(Tone::Plain, "");
         screen.field("resume with", suggest_continuation(surroundings, shown));
     }

@@ -22,6 +22,7 @@ pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     }
     let problem = result.tree.as_ref().and_then(|tree| tree.problem.as_ref());
     screen.field("files", problem.cloned().unwrap_or_default());
+    screen.field("missing", result.missing.join(", "));
     failures(screen, result);
 }
 

@@ -35,9 +35,11 @@ pub(crate) struct Dashboard {
     pub(crate) active_agents: usize,
     #[serde(flatten)]
     pub(crate) counts: Counts,
+    /// How many of the completed executions were only routed, because no model was configured.
+    pub(crate) unanswered_executions: u64,
     pub(crate) cancelled_executions: u64,
-    /// Share of the finished executions that were answered, from 0 to 1; none before the first has ended. An
-    /// answer in the place of an agent that failed does not count.
+    /// Share of the executions that were answered, of those that a model or worker was asked in, from 0 to 1; none
+    /// before the first of these has ended. An answer in the place of an agent that failed does not count.
     pub(crate) success_rate: Option<f64>,
     /// Average time of an answer. None before the first.
     pub(crate) average_response_time_ms: Option<f64>,
@@ -89,7 +91,8 @@ pub(crate) struct Measured {
     pub(crate) execution_count: u64,
     /// Average time of an execution, answered or not; none before the first has ended.
     pub(crate) average_execution_time_ms: Option<f64>,
-    /// Share of its finished executions that it answered, from 0 to 1; none before the first has ended.
+    /// Share of the executions that it answered, of those that it was asked in, from 0 to 1; none before the first of
+    /// these has ended.
     pub(crate) success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
     pub(crate) last_used_at: Option<String>,
@@ -160,7 +163,7 @@ pub(crate) fn metrics(
 }
 
 fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
-    use RunStatus::{Cancelled, Completed, Failed, Interrupted, Pending, Running};
+    use RunStatus::{Cancelled, Completed, Failed, Interrupted, Pending, Running, Unanswered};
     let mut all = Tallies::default();
     let mut by_agent: BTreeMap<&str, Tallies<'_>> = BTreeMap::new();
     for tally in tallies.iter().filter(|it| it.kind == RunKind::Execution) {
@@ -206,12 +209,13 @@ fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
                 total_agents: agents.len(),
                 total_executions,
                 active_executions: all.runs(&[Pending, Running]),
-                completed_executions: all.runs(&[Completed]),
+                completed_executions: all.runs(&[Completed, Unanswered]),
                 failed_executions: all.runs(&[Failed]),
             },
+            unanswered_executions: all.runs(&[Unanswered]),
             cancelled_executions: all.runs(&[Cancelled, Interrupted]),
             success_rate: all.success_rate(),
-            average_response_time_ms: all.average_ms(&[Completed]),
+            average_response_time_ms: all.average_ms(&[Completed, Unanswered]),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),
             window: Window::default(),

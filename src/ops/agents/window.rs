@@ -6,7 +6,7 @@ use chrono::{DateTime, DurationRound as _, TimeDelta, Utc};
 use serde::Serialize;
 
 use crate::clock::timestamp;
-use crate::run::{AnsweredBy, RunStatus};
+use crate::run::RunStatus;
 use crate::store::records::ExecutionStat;
 
 /// Length of the window, in hours.
@@ -106,9 +106,7 @@ fn measure_spread<'a>(seen: impl IntoIterator<Item = &'a ExecutionStat>) -> Spre
     for one in seen {
         spread.executions += 1;
         spread.failed += u64::from(has_failed(one));
-        let is_answer = one.status == RunStatus::Completed
-            && !one.answered_by_fallback
-            && one.answered_by.is_some_and(|by| by != AnsweredBy::Offline);
+        let is_answer = one.status == RunStatus::Completed && !one.answered_by_fallback;
         times.extend(one.time_ms.filter(|_| is_answer));
     }
     times.sort_unstable();
@@ -133,20 +131,19 @@ mod tests {
         let now: DateTime<Utc> = "2026-01-26T09:30:00Z".parse().unwrap();
         let since = window_start(now);
         assert_eq!(timestamp(since), "2026-01-25T10:00:00.000Z");
-        let one = |at: &str, status, by, time_ms| ExecutionStat {
+        let one = |at: &str, status, time_ms| ExecutionStat {
             agent: Some("a".into()),
             status,
-            answered_by: by,
             answered_by_fallback: false,
             time_ms: Some(time_ms),
             started_at: format!("2026-01-{at}:59.000Z"),
         };
-        let (done, model) = (RunStatus::Completed, Some(AnsweredBy::Model));
+        let done = RunStatus::Completed;
         let mut seen: Vec<ExecutionStat> = (1..=20)
-            .map(|time| one("26T09:10", done, model, time * 10))
+            .map(|time| one("26T09:10", done, time * 10))
             .collect();
-        seen.push(one("26T08:00", RunStatus::Failed, None, 9_999));
-        seen.push(one("25T10:00", done, Some(AnsweredBy::Offline), 1));
+        seen.push(one("26T08:00", RunStatus::Failed, 9_999));
+        seen.push(one("25T10:00", RunStatus::Unanswered, 1));
         let (window, by_agent) = measure(since, &seen);
         assert_eq!(window.all, by_agent["a"]);
         let Spread {

@@ -198,7 +198,10 @@ impl Services {
         let mut metadata = json!({});
         let (speaker, text) = match outcome {
             Outcome::Answered(answer) => {
-                run.status = RunStatus::Completed;
+                run.status = match answer.by {
+                    AnsweredBy::Offline => RunStatus::Unanswered,
+                    AnsweredBy::Model | AnsweredBy::Worker => RunStatus::Completed,
+                };
                 run.answered_by = Some(answer.by);
                 run.model.clone_from(&answer.model);
                 let details = answer.details.get(INCOMPLETE);
@@ -249,11 +252,17 @@ fn add_last_steps(
 ) -> Result<()> {
     let by = |agent, percent| (agent, Action::Completing, percent);
     if let Some(agent) = agent {
-        record.add_step(transaction, by(agent, 80), "Answered", json!({}))?;
+        let said = match record.run.status {
+            RunStatus::Unanswered => "No model is configured that could answer",
+            _ => "Answered",
+        };
+        record.add_step(transaction, by(agent, 80), said, json!({}))?;
     }
     let how = match (agent, record.run.status) {
+        (_, RunStatus::Unanswered | RunStatus::Failed | RunStatus::Cancelled) => {
+            "No agent answered"
+        }
         (Some(_), _) => "Passing the answer on unchanged",
-        (None, RunStatus::Failed | RunStatus::Cancelled) => "No agent answered",
         (None, _) => "Answering in the place of an agent",
     };
     record.add_step(transaction, by(SUPERVISOR, 95), how, json!({}))?;

@@ -167,6 +167,13 @@ pub(crate) fn failure(shown: &RunView) -> Option<Error> {
     let look = format!("cleo runs show {}", quote(&run.id));
     match run.status {
         RunStatus::Failed => {}
+        RunStatus::Unanswered => {
+            let message = format!("no model is configured, so {} has no answer", run.id);
+            return Some(Error::new(Code::Unanswered, message).fix("cleo doctor").or(
+                "name a model server",
+                "cleo config set llm.provider openai-chat",
+            ));
+        }
         RunStatus::Cancelled => {
             let message = format!("{} was cancelled before an answer came", run.id);
             return Some(Error::new(Code::RunCancelled, message).fix(look));

@@ -153,7 +153,11 @@ impl Execution {
             },
             id: run.id,
             agent_id: run.requested_agent.unwrap_or(run.supervisor),
-            status: run.status,
+            status: match run.status {
+                // The specification knows no other status for an execution that came to its end.
+                RunStatus::Unanswered => RunStatus::Completed,
+                status => status,
+            },
             start_time: run.started_at,
             end_time: run.completed_at,
             input: run.input,

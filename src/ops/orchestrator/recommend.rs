@@ -18,7 +18,7 @@ const TASKS_MAX: usize = 5;
 
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Recommended {
-    /// `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
+    /// `resume`, `review`, `complete`, `reclaim`, `verify`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub(crate) action: &'static str,
     pub(crate) reason: String,
     /// The command to paste.
@@ -37,7 +37,7 @@ fn advise(
     }
 }
 
-/// Decides which action comes first: for interrupted runs, finished tasks, expired claims, ready tasks, active
+/// Decides which action comes first: for interrupted runs, finished tasks, expired claims, output to be verified, ready tasks, active
 /// tasks, problems, and at last for an epic or workspace without open work.
 pub(super) fn recommend(
     overview: &Overview,
@@ -66,6 +66,11 @@ pub(super) fn recommend(
         let (id, expires) = (claim.task, &claim.expires);
         let reason = format!("the claim of {holder} on {id} ran out at {expires}");
         return advise("reclaim", reason, format!("cleo claim {id}"));
+    }
+    if let Some(delivered) = ready.delivered.first() {
+        let (id, file) = (delivered.id, &delivered.output_file);
+        let reason = format!("{id} is ready and has output in {file}");
+        return advise("verify", reason, format!("cleo verify {id} --run-all"));
     }
     match apart.tasks.as_slice() {
         [] => recommend_without_ready(overview, ready, apart),

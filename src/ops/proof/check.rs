@@ -1,6 +1,7 @@
 //! The check of a task: everything that speaks against it being done. Files are read before the transaction, which
 //! holds up other writers.
 
+use super::complete::needs_proof;
 use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
@@ -116,6 +117,8 @@ pub(crate) struct Subject {
     /// Whether stale evidence counts that only the agent chose.
     pub(super) counts_words: bool,
     pub(super) trust: Trust,
+    /// Whether a task that nothing verifies is refused: `verify.required: always`.
+    requires_proof: bool,
     /// The criteria that count, where a run claimed the task.
     pub(super) criteria: Option<Vec<String>>,
 }
@@ -151,6 +154,7 @@ impl Subject {
             workspace,
             caller,
             counts_words: false,
+            requires_proof: context.surroundings.defaults.requires_proof,
             trust: Trust::new(&context.surroundings, &context.workspace),
             criteria: context.surroundings.assignment.criteria.get(&id).cloned(),
         })
@@ -183,7 +187,11 @@ impl Subject {
             unproven.retain(|fault| fault.code != Code::EvidenceStale);
         }
         let mut verdict = Verdict {
-            warnings: Vec::from_iter(standing.warn_unknown()),
+            warnings: standing
+                .warn_unknown()
+                .into_iter()
+                .chain(standing.warn_missing())
+                .collect(),
             forced: forced.filter(|_| task.status == Status::Done).map(Box::new),
             ..Verdict::default()
         };
@@ -199,6 +207,12 @@ impl Subject {
             verdict.left = Some(Box::new((record, left)));
         }
         verdict.faults.extend(unproven);
+        if self.requires_proof
+            && !needs_proof(transaction, task)?
+            && transaction.children(task.id)?.is_empty()
+        {
+            verdict.faults.push(no_proof(task.id));
+        }
         Ok(verdict)
     }
 
@@ -218,6 +232,18 @@ impl Subject {
         };
         standing.criteria.iter().any(is_open) || standing.stale.iter().any(has_trusted)
     }
+}
+
+/// Makes the error for a task that was not spawned, and has no gates and no criterion with a command.
+fn no_proof(id: TaskId) -> Error {
+    let message = format!("nothing verifies {id}, and the setting verify.required is `always`");
+    Error::new(Code::NotVerified, message)
+        .fix(format!("cleo spawn {id}"))
+        .or("add a criterion with a command", "cleo update --help")
+        .or(
+            "complete it anyway, which is recorded",
+            format!("cleo complete {id} --force"),
+        )
 }
 
 /// Returns the error for an output that does not verify, or whose entry says that the work is not complete.

@@ -1,7 +1,7 @@
 //! The gates and criteria of a task: what was proven, and whether that still holds.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -44,6 +44,8 @@ pub(crate) struct TaskGates {
     pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
     pub(crate) tree: Option<Tree>,
+    /// Deliverables that name a file or folder, and are not there.
+    pub(crate) missing: Vec<String>,
     /// Gates and criteria that passed without a digest of the files, which may have changed since.
     #[serde(skip)]
     unknown: Vec<String>,
@@ -151,6 +153,16 @@ impl TaskGates {
         (!names.is_empty()).then_some(message)
     }
 
+    /// Warns of deliverables that are not there.
+    pub(super) fn warn_missing(&self) -> Option<String> {
+        let names = self.missing.join(", ");
+        let message = format!(
+            "{names} should be there when {} is done, and is not",
+            self.task_id
+        );
+        (!names.is_empty()).then_some(message)
+    }
+
     pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
         let record = self.gates.get(&gate);
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
@@ -253,6 +265,7 @@ impl TaskGates {
             passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
             required: gates.list_needed(),
             names_gates: !gates.required.is_empty(),
+            missing: list_missing(workspace, task),
             unknown,
             states: GateState::all(&gates, &stale),
             stale,
@@ -308,6 +321,23 @@ fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<Tas
     task.acceptance = assignment.criteria_of(&task);
     let files = digest_files(tree, &task, &gates)?;
     Ok(TaskGates::new((tree, &trust), &task, gates, files, is_run))
+}
+
+/// Lists the deliverables of a task that name a file or folder which is not there. Others are words or patterns.
+fn list_missing(workspace: &Workspace, task: &Task) -> Vec<String> {
+    let is_path = |text: &&String| {
+        let extension = Path::new(text).extension().and_then(|it| it.to_str());
+        let has_extension = extension.is_some_and(|it| it.starts_with(|c: char| c.is_alphabetic()));
+        let has_other = |c: char| c.is_whitespace() || "*?[]{}".contains(c);
+        (text.contains('/') || has_extension) && !text.contains(has_other) && !text.contains("://")
+    };
+    let is_absent = |text: &&String| {
+        workspace
+            .confine(text)
+            .is_ok_and(|path| path.symlink_metadata().is_err())
+    };
+    let missing = task.deliverables.iter().filter(is_path).filter(is_absent);
+    missing.cloned().collect()
 }
 
 /// Digests the files of a task, where evidence has to be compared with them.

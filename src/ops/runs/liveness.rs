@@ -234,7 +234,7 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
         ))),
         RunStatus::Running | RunStatus::Pending => Err(refuse("is in progress in another process")
             .or("cancel it", format!("cleo runs cancel {id}"))),
-        RunStatus::Completed => Err(refuse("is completed already")),
+        RunStatus::Completed | RunStatus::Unanswered => Err(refuse("is completed already")),
         RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => Ok(()),
     }
 }

@@ -212,8 +212,8 @@ pub(super) fn make_bindings(
         ("TASK_TITLE", task.title.clone()),
         ("TASK_NAME", task.title.clone()),
         ("TITLE", task.title.clone()),
-        ("TASK_DESCRIPTION", task.description.clone()),
-        ("TASK_INSTRUCTIONS", task.description.clone()),
+        ("TASK_DESCRIPTION", fence(&task.description)),
+        ("TASK_INSTRUCTIONS", fence(&task.description)),
         ("EPIC_ID", or_none(epic.map(|id| id.to_string()))),
         ("PLAN_ID", plan.to_string()),
         ("SESSION_ID", or_none(session)),
@@ -264,6 +264,18 @@ pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
         true => vec![task.kind.to_string()],
         false => topics.into_iter().collect(),
     }
+}
+
+/// Puts a fence around text with a fence or a comment of its own, which would swallow the protocol behind it if it were
+/// left open. Other text stays as it is.
+fn fence(text: &str) -> String {
+    let opens = |line: &str| line.contains("```") || line.contains("~~~") || line.contains("<!--");
+    if !text.lines().any(opens) {
+        return text.to_string();
+    }
+    let longest = text.split(|c| c != '`').map(str::len).max();
+    let fence = "`".repeat(longest.unwrap_or_default().max(2) + 1);
+    format!("{fence}text\n{}\n{fence}", text.trim_end())
 }
 
 fn bullets(lines: &[String]) -> Option<String> {

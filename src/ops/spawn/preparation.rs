@@ -10,7 +10,7 @@ use crate::id::{self, TaskId};
 use crate::manifest::Status;
 use crate::manifest::log::Latest;
 use crate::ops::proof::check_output;
-use crate::ops::tasks::waiting_for;
+use crate::ops::tasks::{find_output, waiting_for};
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
 use crate::protocol::message::kind_of;
@@ -117,13 +117,12 @@ impl Preparation {
 
     /// Refuses a prompt for other work while the work for the last prompt verifies: it would count no more.
     fn refuse_to_discard(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+        if find_output(&self.workspace, transaction, id)?.is_none() {
+            return Ok(());
+        }
         let Some(record) = transaction.latest_spawn(id)? else {
             return Ok(());
         };
-        let file = self.workspace.confine(&record.output_file);
-        if !file.is_ok_and(|file| file.exists()) {
-            return Ok(());
-        }
         let required = &self.catalogue.base.sections;
         let left = check_output(&self.workspace, transaction, &record, required)?;
         if !left.report.has_passed() || left.entry_status != Some(Status::Complete) {

@@ -35,7 +35,7 @@ pub(crate) struct Claiming {
     #[serde(rename = "id")]
     task: Option<TaskId>,
 
-    /// Claim the most urgent ready task that shares no files with tasks in progress
+    /// Claim the most urgent ready task that shares no files with tasks in progress and is assigned to no other agent
     #[arg(long)]
     #[serde(skip)]
     next: bool,

@@ -21,8 +21,8 @@ const RUNNING_MAX: u32 = 1_000;
 /// Statuses of tasks in progress.
 const WORK: [Status; 2] = [Status::Active, Status::Review];
 
-/// Claims the most urgent ready task below `scope`, or of all, that touches no files of active tasks, and starts it.
-/// Expired claims end first.
+/// Claims the most urgent ready task below `scope`, or of all, that touches no files of active tasks and that no other
+/// agent is assigned to, and starts it. Expired claims end first.
 pub(crate) fn claim_next(
     context: &mut Context,
     scope: Option<TaskId>,
@@ -68,11 +68,19 @@ fn choose_or_explain(
     scope: Option<TaskId>,
     caller: &Caller,
 ) -> Result<(TaskId, Vec<Conflict>)> {
-    let choice = choose(transaction, scope, &caller.now)?;
-    match (choice.task, choice.passed.first()) {
-        (Some(task), _) => Ok((task.task.id, choice.passed)),
-        (None, Some(first)) => Err(explain_conflict(transaction, first, scope, caller)?),
-        (None, None) => Err(explain_nothing_ready(
+    let choice = choose(transaction, scope, Some(&caller.name), &caller.now)?;
+    match (choice.task, choice.passed.first(), choice.reserved) {
+        (Some(task), ..) => Ok((task.task.id, choice.passed)),
+        (None, Some(first), _) => Err(explain_conflict(transaction, first, scope, caller)?),
+        (None, None, Some(id)) => {
+            let message = format!(
+                "nothing is ready for {}: {id} is assigned to another agent",
+                caller.name
+            );
+            Err(Error::new(Code::NothingReady, message)
+                .or("take it anyway", format!("cleo claim {id}")))
+        }
+        (None, None, None) => Err(explain_nothing_ready(
             transaction,
             scope,
             &caller.name,

@@ -29,15 +29,15 @@ pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
     find_waves, next, ready, select_independent, warn_of_stuck, waves,
 };
-pub(super) use graph::{choose, find_expired};
+pub(super) use graph::{choose, find_delivered, find_expired};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen, start};
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
-pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
-    Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps, find,
-    find_regex, list, list_or_find, tree,
+    Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps,
+    describe_output, find, find_regex, list, list_or_find, tree,
 };
-pub(crate) use request::{Below, Extract, One};
+pub(in crate::ops) use read::{find_output, warn_of_problems};
+pub(crate) use request::{Below, Extract, NextRequest, One};
 pub(super) use waits::{is_split, not_ready, open_parts, waiting_for};
 
 pub(crate) use crate::task::fields::{Draft, Patch};

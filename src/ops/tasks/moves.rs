@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{end_undone, take_or_renew};
 use super::fence::{Caller, check_holder, refuse_outside_task, refuse_task_of_run};
+use super::read::{describe_output, find_output};
 use super::waits::{NAMED_MAX, open_below, open_children, try_filter, warn_of_waits};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -118,17 +119,20 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let caller = Caller::for_task(context, id, request.epoch);
     refuse_task_of_run(context, id)?;
+    let workspace = context.workspace.clone();
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
             return Err(refuse_move(&task, "started", &format!("cleo reopen {id}")));
         }
-        let early = warn_of_waits(transaction, &task)?;
+        let mut warnings = warn_of_waits(transaction, &task)?;
+        let output = find_output(&workspace, transaction, id)?;
+        warnings.extend(output.map(|file| describe_output(id, &file)));
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
         let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
         moved.changed |= is_new;
         moved.claim = Some(claim);
-        moved.warnings.extend(early);
+        moved.warnings.extend(warnings);
         Ok(moved)
     })?;
     Ok(moved.warn(context))

@@ -15,6 +15,7 @@ use crate::ops::{Context, require};
 use crate::store::{Archived, Availability, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{Task, TaskView};
+use crate::workspace::Workspace;
 
 /// Maximum number of labels and types in a filter.
 const FILTER_MAX: usize = 100;
@@ -283,4 +284,21 @@ pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<T
         .into_iter()
         .map(TaskView::from)
         .collect())
+}
+/// Returns the output file of the last prompt of a task, if it is there: work that came back and is to be verified.
+pub(in crate::ops) fn find_output(
+    workspace: &Workspace,
+    transaction: &dyn Transaction,
+    id: TaskId,
+) -> Result<Option<String>> {
+    let latest = transaction.latest_spawn(id)?;
+    let file = latest.map(|record| record.output_file);
+    Ok(file.filter(|file| workspace.confine(file).is_ok_and(|path| path.exists())))
+}
+
+/// Makes the advice for a task with output: to verify it instead of a second prompt.
+pub(crate) fn describe_output(id: TaskId, file: &str) -> String {
+    format!(
+        "{id} has output in {file}: run `cleo verify {id} --run-all`, then `cleo complete {id}`"
+    )
 }

@@ -23,6 +23,18 @@ pub(crate) struct Below {
 
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+pub(crate) struct NextRequest {
+    /// Only tasks below this one, at any depth
+    #[arg(long, value_name = "TASK")]
+    pub(crate) epic: Option<TaskId>,
+
+    /// Only tasks that are assigned to this agent or to none
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Args, Default, Deserialize, schemars::JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Extract {
     /// Only tasks below this one, at any depth
     #[arg(long, value_name = "TASK")]

@@ -10,13 +10,13 @@ use super::columns::{
 };
 use crate::error::Result;
 use crate::id;
-use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
+use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
 use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Runs, Tally};
 
 pub(super) const COLUMNS: &str = unchanged!(
     "id, owner, record, kind, status",
-    "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, answered_by, owner, record"
+    "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, owner, record"
 );
 
 pub(super) const EVENT: &str = unchanged!("cursor, run, at, kind, detail", "run, at, kind, detail");
@@ -24,13 +24,12 @@ pub(super) const EVENT: &str = unchanged!("cursor, run, at, kind, detail", "run,
 /// How many of the last runs are looked through for words, and sorted by anything but their begin.
 const SEARCHED_MAX: u32 = 10_000;
 
-const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11,
-        checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11))
+const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+        checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
         user_id = excluded.user_id, agent = excluded.agent, started_at = excluded.started_at,
         execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
-        answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record,
-        sum = excluded.sum";
+        owner = excluded.owner, record = excluded.record, sum = excluded.sum";
 
 impl Runs for SqliteTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
@@ -45,7 +44,6 @@ impl Runs for SqliteTransaction<'_> {
                 &run.started_at,
                 run.execution_time_ms.map(to_signed),
                 run.error.is_some(),
-                run.answered_by.map(AnsweredBy::word),
                 &run.owner,
                 json(run),
             ),
@@ -112,7 +110,7 @@ impl Runs for SqliteTransaction<'_> {
         };
         // The last ones first, so that those of all times are not read for the few of this one.
         let sql = format!(
-            "SELECT * FROM (SELECT id, agent, status, answered_by, execution_time_ms, started_at,
+            "SELECT * FROM (SELECT id, agent, status, execution_time_ms, started_at,
                     status = 'completed' AND agent IS NOT NULL AND has_error FROM runs
                 WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
              WHERE started_at >= ?1"
@@ -121,10 +119,9 @@ impl Runs for SqliteTransaction<'_> {
             Ok(ExecutionStat {
                 agent: row.get(1)?,
                 status: word(row, 2)?,
-                answered_by: word(row, 3).ok(),
-                time_ms: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
-                started_at: row.get(5)?,
-                answered_by_fallback: row.get(6)?,
+                time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
+                started_at: row.get(4)?,
+                answered_by_fallback: row.get(5)?,
             })
         })
     }

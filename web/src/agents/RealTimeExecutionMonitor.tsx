@@ -65,6 +65,7 @@ const WORDS: Record<Execution["status"], string> = {
   pending: "Live",
   running: "Live",
   completed: "Completed",
+  unanswered: "Unanswered",
   failed: "Failed",
   cancelled: "Stopped",
   interrupted: "Interrupted",

@@ -120,6 +120,7 @@ const OTHER: Record<string, State> = {
   active: "running",
   completed: "done",
   passed: "done",
+  unanswered: "skipped",
   blocked: "needsYou",
   interrupted: "paused",
 };

@@ -22,22 +22,25 @@ pub(in crate::ops) struct Choice {
     /// The last holder, whose lease expired.
     pub(in crate::ops) lapsed: Option<String>,
     pub(in crate::ops) passed: Vec<Conflict>,
+    /// The first task that is ready and free, but assigned to another agent.
+    pub(in crate::ops) reserved: Option<TaskId>,
     /// How many tasks are ready.
     pub(in crate::ops) total: u64,
 }
 
-/// Chooses the next task below `scope`, or of all. A task whose lease expired at `now` (RFC 3339 in UTC) can be
-/// claimed again.
+/// Chooses the next task below `scope`, or of all; for an agent, without those that are assigned to others. A task
+/// whose lease expired at `now` (RFC 3339 in UTC) can be claimed again.
 pub(in crate::ops) fn choose(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
+    agent: Option<&str>,
     now: &str,
 ) -> Result<Choice> {
     let over = Lapsed::read(transaction, scope, now)?;
     let mut limit = 1;
     loop {
         let (candidates, total) = over.with_ready(transaction, scope, limit)?;
-        let free = list_free(transaction, &candidates, now)?;
+        let (free, reserved) = list_free(transaction, &candidates, agent, now)?;
         let apart = choose_without_conflict(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
         if chosen.is_some() || total <= u64::from(limit) {
@@ -48,6 +51,7 @@ pub(in crate::ops) fn choose(
                 lapsed: task.as_ref().and_then(|ready| over.holder(ready.task.id)),
                 task,
                 passed: apart.conflicts,
+                reserved,
                 total,
             });
         }
@@ -55,28 +59,32 @@ pub(in crate::ops) fn choose(
     }
 }
 
-/// Returns the candidates that are not claimed and not damaged.
+/// Returns the candidates that are not claimed and not damaged, and the first one that another agent than `agent` is
+/// assigned to.
 fn list_free(
     transaction: &dyn Transaction,
     candidates: &[ReadyTask],
+    agent: Option<&str>,
     now: &str,
-) -> Result<Vec<TaskId>> {
-    let mut free = Vec::new();
+) -> Result<(Vec<TaskId>, Option<TaskId>)> {
+    let (mut free, mut reserved) = (Vec::new(), None);
     for ReadyTask { task, .. } in candidates {
         let claim = transaction.claim(task.id)?;
         if claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
             continue;
         }
         let read = transaction.task(task.id);
-        match read.and_then(|_| transaction.node(task.id)) {
+        match read.and_then(|read| transaction.node(task.id).map(|_| read)) {
             Err(error) if error.code == Code::RowDamaged => {}
-            read => {
-                read?;
-                free.push(task.id);
-            }
+            read => match read?.and_then(|task| task.assigned_agent) {
+                Some(other) if agent.is_some_and(|agent| agent != other) => {
+                    reserved.get_or_insert(task.id);
+                }
+                _ => free.push(task.id),
+            },
         }
     }
-    Ok(free)
+    Ok((free, reserved))
 }
 
 /// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.

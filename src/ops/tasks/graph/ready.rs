@@ -6,9 +6,9 @@ use super::choose::{Choice, choose};
 use super::{check_scope, describe_conflict, problems};
 use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::ops::Context;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{Below, Extract};
+use crate::ops::tasks::{Extract, NextRequest, find_output};
+use crate::ops::{Context, require};
 use crate::store::ReadyTask;
 use crate::task::graph::waves::BOUND;
 use crate::task::graph::{Conflict, Problem};
@@ -26,8 +26,18 @@ pub(crate) struct Ready {
     pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
     pub(crate) total: u64,
+    /// Tasks of the list with output that is to be verified, not written anew.
+    pub(crate) delivered: Vec<Delivered>,
     /// Why other tasks can never start.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// A task with the output that came back for its last prompt.
+#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Delivered {
+    pub(crate) id: TaskId,
+    pub(crate) output_file: String,
 }
 
 /// The task to take next.
@@ -38,6 +48,8 @@ pub(crate) struct Next {
     pub(crate) task: Option<ReadyTask>,
     /// Why this one, or why none although something is ready.
     pub(crate) reason: Option<String>,
+    /// The command to continue with: it prepares the prompt, or verifies output that is there.
+    pub(crate) command: Option<String>,
     /// More urgent tasks that were skipped because a task in progress touches the same files.
     pub(crate) conflicts: Vec<Conflict>,
     /// How many of these there are in all.
@@ -52,7 +64,9 @@ pub(crate) struct Next {
 
 /// Reads the ready tasks below an epic, or of the whole workspace, and warns of tasks that can never start.
 pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
-    let found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
+    let mut found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
+    let ids: Vec<TaskId> = found.tasks.iter().map(|ready| ready.task.id).collect();
+    found.delivered = find_delivered(context, &ids)?;
     warn_of_problems(context, &found.problems);
     Ok(found)
 }
@@ -77,24 +91,53 @@ pub(crate) fn find_ready(
             problems: problems(tasks, epic, page.total)?,
             tasks: page.tasks,
             total: page.total,
+            delivered: Vec::new(),
         })
     })
 }
 
+/// Finds the output that came back for some tasks.
+pub(in crate::ops) fn find_delivered(
+    context: &mut Context,
+    ids: &[TaskId],
+) -> Result<Vec<Delivered>> {
+    let workspace = context.workspace.clone();
+    context.read(|transaction| {
+        let mut delivered = Vec::new();
+        for id in ids {
+            let output_file = find_output(&workspace, transaction, *id)?;
+            delivered.extend(output_file.map(|output_file| Delivered {
+                id: *id,
+                output_file,
+            }));
+        }
+        Ok(delivered)
+    })
+}
+
 /// Chooses the next task, and warns of tasks that can never start.
-pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
-    let (now, epic) = (context.now(), part.epic);
+pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> {
+    let (now, epic) = (context.now(), request.epic);
+    let workspace = context.workspace.clone();
+    // A caller who may not see all agents is not told their names.
+    let sees_all = context.surroundings.visible_user().is_none();
     let next = context.read(|tasks| {
         check_scope(tasks, epic)?;
-        let mut choice = choose(tasks, epic, &now)?;
-        let unblocks = match &choice.task {
-            Some(ready) => tasks.list_unblocked_by(ready.task.id)?,
-            None => Vec::new(),
-        };
+        let mut choice = choose(tasks, epic, request.agent.as_deref(), &now)?;
+        let (mut unblocks, mut assigned, mut command) = (Vec::new(), None, None);
+        if let Some(ReadyTask { task, .. }) = &choice.task {
+            unblocks = tasks.list_unblocked_by(task.id)?;
+            assigned = require(tasks, task.id)?.assigned_agent.filter(|_| sees_all);
+            command = Some(match find_output(&workspace, tasks, task.id)? {
+                Some(_) => format!("cleo verify {} --run-all", task.id),
+                None => format!("cleo spawn {}", task.id),
+            });
+        }
         let conflicts_total = choice.passed.len();
         choice.passed.truncate(PASSED_MAX);
         Ok(Next {
-            reason: explain_choice(&choice, &unblocks),
+            reason: explain_choice(&choice, &unblocks, assigned.as_deref()),
+            command,
             task: choice.task,
             conflicts: choice.passed,
             conflicts_total,
@@ -108,13 +151,22 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
 }
 
 /// Explains the choice; none when no task is ready.
-fn explain_choice(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
+fn explain_choice(choice: &Choice, unblocks: &[TaskId], assigned: Option<&str>) -> Option<String> {
     let Some(task) = &choice.task else {
+        if let Some(id) = choice.reserved {
+            let anyway = format!("take it anyway with `cleo claim {id}`");
+            return Some(format!(
+                "{id} is ready, but assigned to another agent; {anyway}"
+            ));
+        }
         let first = choice.passed.first()?;
         let anyway = format!("take it anyway with `cleo claim {}`", first.task);
         return Some(format!("{}; {anyway}", describe_conflict(first)));
     };
     let mut reason = reason(task, unblocks);
+    if let Some(agent) = assigned {
+        reason += &format!("; assigned to {agent}");
+    }
     if let Some(holder) = &choice.lapsed {
         reason += &format!("; the lease of {holder} on it is over");
     }

@@ -106,6 +106,7 @@ fn reason(run: &Run) -> String {
         RunStatus::Interrupted => "its process ended before it did".to_string(),
         RunStatus::Cancelled => "it was cancelled".to_string(),
         RunStatus::Failed => "no reason is known".to_string(),
+        RunStatus::Unanswered => "no model is configured that could answer".to_string(),
         RunStatus::Completed => describe_completion(run),
     }
 }

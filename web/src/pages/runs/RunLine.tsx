@@ -4,7 +4,7 @@ import { StatusGlyph, type State } from "../../parts/StatusGlyph";
 import { sentence } from "../../parts/States";
 import { Link } from "../../router";
 
-const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
+const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", unanswered: "skipped", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
 
 /** A run's state. Only tasks are checked by cleo: the end of a chat or a query is not green. */
 export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">; label?: string }) {
@@ -16,6 +16,7 @@ export const STATUS_WORDS: Record<RunRow["status"], string> = {
   pending: "Queued",
   running: "Live",
   completed: "Finished",
+  unanswered: "Unanswered",
   failed: "Failed",
   cancelled: "Cancelled",
   interrupted: "Interrupted",

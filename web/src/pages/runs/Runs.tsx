@@ -18,7 +18,7 @@ import { RunLine } from "./RunLine";
 import "./runs.css";
 
 const KINDS = ["epic", "tasks", "plan", "query", "execution"];
-const STATUSES = ["running", "completed", "failed", "cancelled", "interrupted"];
+const STATUSES = ["running", "completed", "unanswered", "failed", "cancelled", "interrupted"];
 /** By what runs can be sorted, and what that is called; newest first is no word in the address. */
 const SORTS: Record<string, string> = { started: "Newest first", duration: "Longest first", cost: "Dearest first", status: "By status" };
 const PAGE = 100;
