@@ -26,7 +26,7 @@ fn accepted_executions_complete_when_server_ends() {
     assert!(server.ends_well());
     for id in begun {
         let shown = workspace.json(&["runs", "show", &id]);
-        assert_eq!(shown["result"]["run"]["status"], "completed", "{id}");
+        assert_eq!(shown["result"]["run"]["status"], "unanswered", "{id}");
     }
     let left = std::fs::read_dir(workspace.path(".cleo/runs")).unwrap();
     assert_eq!(left.count(), 0, "a sign of life is left");
@@ -46,7 +46,7 @@ fn accepted_execution_is_known_when_server_is_killed() {
         .unwrap()
         .to_string();
     assert!(
-        ["completed", "failed"].contains(&status.as_str()),
+        ["unanswered", "failed"].contains(&status.as_str()),
         "{status}"
     );
 }
