@@ -137,7 +137,8 @@ impl Words {
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
     pub(crate) fn find(&self, keyword: &str) -> Option<usize> {
-        if keyword.chars().all(is_in_words) {
+        let is_plain = keyword.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if is_plain || keyword.chars().all(is_in_words) {
             let is_form =
                 |place: &&(usize, usize)| is_form_of(&self.normalized[place.0..place.1], keyword);
             return self.places.iter().find(is_form).map(|place| place.0);

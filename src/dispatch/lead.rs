@@ -1,6 +1,6 @@
 //! Reads the beginning of a title: an area (`docs:`, `fix(cli):`), a verb, and what the verb is done to.
 
-use super::matrix::{Matrix, Rows, split};
+use super::matrix::{Matrix, Rows};
 use crate::score::{Words, is_form_of};
 use crate::skill;
 
@@ -21,8 +21,10 @@ pub(super) fn find<'a>(
     can_take: impl Fn(&str) -> bool,
 ) -> Option<Lead<'a>> {
     let find_in = |rows: &'a Rows, is_key: &dyn Fn(&str) -> bool| {
-        let mut rows = rows.iter().filter(|(_, skill)| can_take(skill));
-        rows.find_map(|(keys, skill)| Some((skill.as_str(), split(keys).find(|key| is_key(key))?)))
+        rows.iter().find_map(|(keys, skill)| {
+            let key = keys.iter().find(|key| is_key(key))?;
+            can_take(skill).then_some((skill.as_str(), key.as_str()))
+        })
     };
     let end = title.find([':', ']']).map_or(0, |at| at + 1);
     let (area, text) = (Words::parse(&title[..end]), Words::parse(&title[end..]));

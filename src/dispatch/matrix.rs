@@ -13,7 +13,7 @@ pub(crate) struct Manifest {
     #[serde(default)]
     pub(crate) skills: Vec<Listed>,
     #[serde(default)]
-    pub(crate) dispatch_matrix: Matrix,
+    pub(crate) dispatch_matrix: Matrix<Written>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -32,65 +32,76 @@ impl Listed {
 }
 
 /// Keywords separated by `|` to skill; the order of the rows counts.
-pub(super) type Rows = IndexMap<String, String>;
+type Written = IndexMap<String, String>;
+/// Normalized keywords to skill.
+pub(super) type Rows = Vec<(Vec<String>, String)>;
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Matrix {
+pub(crate) struct Matrix<R = Rows> {
     /// Task type to skill.
-    pub(crate) by_task_type: Rows,
-    pub(crate) by_keyword: Rows,
+    pub(crate) by_task_type: IndexMap<String, String>,
+    pub(crate) by_keyword: R,
     /// Keywords that count at the beginning of a title, `ship+log` for a verb and its object.
-    pub(super) by_lead: Rows,
+    pub(super) by_lead: R,
     /// Keywords that count anywhere in a title whose verb says nothing, such as `add`.
-    pub(super) by_object: Rows,
+    pub(super) by_object: R,
     /// Keywords that count anywhere in a title, and not in a description.
-    pub(super) by_symptom: Rows,
-}
-
-/// Splits the keywords of a row.
-pub(super) fn split(keys: &str) -> impl Iterator<Item = &str> {
-    keys.split('|').map(str::trim).filter(|key| !key.is_empty())
+    pub(super) by_symptom: R,
 }
 
 impl Matrix {
     /// Builds the matrix from the manifest. Skills without a row add their own types and keywords after it,
     /// so that a project's skill needs no manifest.
     pub(crate) fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
-        let mut matrix = manifest.dispatch_matrix.clone();
-        for rows in [
-            &mut matrix.by_task_type,
-            &mut matrix.by_keyword,
-            &mut matrix.by_lead,
-            &mut matrix.by_object,
-            &mut matrix.by_symptom,
-        ] {
-            for (keys, skill) in std::mem::take(rows) {
-                rows.entry(normalize(keys.trim())).or_insert(skill);
-            }
-        }
+        let rows = &manifest.dispatch_matrix;
+        let mut by_task_type = normalize_rows(&rows.by_task_type);
+        let mut by_keyword = normalize_rows(&rows.by_keyword);
         for skill in skills {
             for kind in &skill.types {
-                let kind = matrix.by_task_type.entry(normalize(kind));
+                let kind = by_task_type.entry(normalize(kind));
                 kind.or_insert_with(|| skill.name.clone());
             }
-            if !matrix.by_keyword.values().any(|name| *name == skill.name) {
+            if !by_keyword.values().any(|name| *name == skill.name) {
                 let keys = normalize(&skill.keywords.join("|"));
-                let row = matrix.by_keyword.entry(keys);
+                let row = by_keyword.entry(keys);
                 row.or_insert_with(|| skill.name.clone());
             }
         }
-        matrix
+        Matrix {
+            by_task_type,
+            by_keyword: split_keys(by_keyword),
+            by_lead: split_keys(normalize_rows(&rows.by_lead)),
+            by_object: split_keys(normalize_rows(&rows.by_object)),
+            by_symptom: split_keys(normalize_rows(&rows.by_symptom)),
+        }
     }
 
     /// Lists the keywords of a skill without effect, because rows of the manifest replace them.
     pub(crate) fn list_shadowed<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
         let is_heard = |word: &str| {
             let word = normalize(word.trim());
-            let mut rows = self.by_keyword.keys();
-            rows.any(|keys| split(keys).any(|key| key == word))
+            let mut rows = self.by_keyword.iter();
+            rows.any(|(keys, _)| keys.contains(&word))
         };
         let words = skill.keywords.iter().map(String::as_str);
         words.filter(|word| !is_heard(word)).collect()
     }
+}
+
+fn normalize_rows(rows: &Written) -> Written {
+    let mut normalized = Written::new();
+    for (keys, skill) in rows {
+        let row = normalized.entry(normalize(keys.trim()));
+        row.or_insert_with(|| skill.clone());
+    }
+    normalized
+}
+
+fn split_keys(rows: Written) -> Rows {
+    let rows = rows.into_iter().map(|(keys, skill)| {
+        let keys = keys.split('|').map(str::trim).filter(|key| !key.is_empty());
+        (keys.map(str::to_string).collect(), skill)
+    });
+    rows.collect()
 }

@@ -15,7 +15,7 @@ use crate::skill::{self, Skill};
 use crate::task::Task;
 use crate::words::closed;
 pub(crate) use matrix::Matrix;
-use matrix::{Rows, split};
+use matrix::Rows;
 
 /// The fields of a task that dispatch reads. Missing and null fields are allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -286,7 +286,9 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         let words = Words::parse(text);
         let rows = matrix.by_keyword.iter().chain(more).enumerate();
         let ranked = rows.flat_map(|(order, (keys, skill))| {
-            let places = split(keys).map(|key| Some((words.find(key)?, order, key, skill)));
+            let places = keys
+                .iter()
+                .map(|key| Some((words.find(key)?, order, key, skill)));
             places.flatten().collect::<Vec<_>>()
         });
         let mut ranked = Vec::from_iter(ranked);

@@ -206,43 +206,39 @@ impl Preparation {
         accept: &mut Accept<'_>,
         failed: &mut Vec<Failed>,
     ) -> Result<Vec<Spawned>> {
-        let mut prepare = |transaction: &dyn Transaction, ids: &[TaskId]| {
-            let (mut all, mut faults) = (Vec::with_capacity(ids.len()), Vec::new());
-            for id in ids {
-                let spawned = self.prepare(transaction, *id, options);
-                let recorded = spawned.and_then(|spawned| Ok((self.record(&spawned)?, spawned)));
-                match recorded {
-                    Ok(recorded) => all.push(recorded),
-                    Err(error) => faults.push(Failed {
-                        task_id: *id,
-                        error,
-                    }),
-                }
-            }
-            (all, faults)
-        };
         let (spawned, faults) = match options.dry_run {
-            true => context.read(|transaction| {
-                let (all, faults) = prepare(transaction, ids);
-                Ok((
-                    all.into_iter().map(|(_, spawned)| spawned).collect(),
-                    faults,
-                ))
-            }),
+            true => context.read(|transaction| Ok(self.prepare_all(transaction, ids, options))),
             false => context.write(|transaction| {
                 let mut accepted = ids.to_vec();
                 accepted.retain(|id| accept(transaction, *id));
-                let (all, faults) = prepare(&*transaction, &accepted);
-                let mut kept = Vec::with_capacity(all.len());
-                for (record, spawned) in all {
-                    store_record(transaction, record)?;
-                    kept.push(spawned);
+                let (all, faults) = self.prepare_all(transaction, &accepted, options);
+                for spawned in &all {
+                    store_record(transaction, self.record(spawned)?)?;
                 }
-                Ok((kept, faults))
+                Ok((all, faults))
             }),
         }?;
         failed.extend(faults);
         Ok(spawned)
+    }
+
+    fn prepare_all(
+        &mut self,
+        transaction: &dyn Transaction,
+        ids: &[TaskId],
+        options: &Options,
+    ) -> (Vec<Spawned>, Vec<Failed>) {
+        let (mut all, mut failed) = (Vec::with_capacity(ids.len()), Vec::new());
+        for id in ids {
+            match self.prepare(transaction, *id, options) {
+                Ok(spawned) => all.push(spawned),
+                Err(error) => failed.push(Failed {
+                    task_id: *id,
+                    error,
+                }),
+            }
+        }
+        (all, failed)
     }
 }
 

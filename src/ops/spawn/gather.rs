@@ -184,8 +184,9 @@ pub(super) fn make_bindings(
         let text = text.filter(|text| !text.is_empty());
         text.unwrap_or_else(|| NONE.to_string())
     };
-    let epic = epic_of(transaction, task)?;
-    let plan = epic.filter(|_| !task.kind.is_epic()).unwrap_or(task.id);
+    let epic = find_epic(transaction, task)?;
+    let epic_id = epic.as_ref().map(|epic| epic.id);
+    let plan = epic_id.filter(|_| !task.kind.is_epic()).unwrap_or(task.id);
     let session = find_covering_session(transaction, task.id)?.map(|id| id.to_string());
     // The name of a phase is inside the block, so it must be a slug.
     let phase = task.phase.as_deref().map(|phase| match is_slug(phase) {
@@ -214,7 +215,7 @@ pub(super) fn make_bindings(
         ("TITLE", task.title.clone()),
         ("TASK_DESCRIPTION", fence(&task.description)),
         ("TASK_INSTRUCTIONS", fence(&task.description)),
-        ("EPIC_ID", or_none(epic.map(|id| id.to_string()))),
+        ("EPIC_ID", or_none(epic_id.map(|id| id.to_string()))),
         ("PLAN_ID", plan.to_string()),
         ("SESSION_ID", or_none(session)),
         ("PHASE", or_none(phase)),
@@ -244,13 +245,11 @@ pub(super) fn has_session(bindings: &Bindings) -> bool {
     bindings.get("SESSION_ID") != Some(NONE)
 }
 
-pub(in crate::ops) fn epic_of(
-    transaction: &dyn Transaction,
-    task: &Task,
-) -> Result<Option<TaskId>> {
+fn find_epic(transaction: &dyn Transaction, task: &Task) -> Result<Option<Task>> {
     for id in above(transaction, task.id)? {
-        if (transaction.salvage(id)?).is_some_and(|task| task.kind.is_epic()) {
-            return Ok(Some(id));
+        let task = transaction.salvage(id)?;
+        if let Some(epic) = task.filter(|task| task.kind.is_epic()) {
+            return Ok(Some(epic));
         }
     }
     Ok(None)
@@ -313,22 +312,21 @@ fn summaries(
 /// Describes the epic of a task with its goal, and the tasks that wait for it, each on a line of bounded length.
 fn describe_related(
     transaction: &dyn Transaction,
-    epic: Option<TaskId>,
+    epic: Option<Task>,
     next: &[TaskId],
 ) -> Result<Option<String>> {
-    let mut lines = Vec::new();
-    for id in epic.iter().chain(next.iter().take(RELATED_MAX)) {
-        let Some(Task {
-            title, description, ..
-        }) = transaction.salvage(*id)?
-        else {
-            continue;
-        };
-        let text = match Some(*id) == epic {
-            true => format!("Epic {id}: {title}. {description}"),
+    let epic_id = epic.as_ref().map(|epic| epic.id);
+    let mut related = Vec::from_iter(epic);
+    for id in next.iter().take(RELATED_MAX) {
+        related.extend(transaction.salvage(*id)?);
+    }
+    let lines = related.iter().map(|task| {
+        let Task { id, title, .. } = task;
+        let text = match Some(*id) == epic_id {
+            true => format!("Epic {id}: {title}. {}", task.description),
             false => format!("{id} waits for this: {title}"),
         };
-        lines.push(one_line(text.trim_end_matches(". "), FINDING_MAX));
-    }
-    Ok(bullets(&lines))
+        one_line(text.trim_end_matches(". "), FINDING_MAX)
+    });
+    Ok(bullets(&Vec::from_iter(lines)))
 }
