@@ -6,7 +6,7 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -68,6 +68,8 @@ pub(crate) fn after_text(mut rest: &[u8]) -> &[u8] {
 
 /// Number of bytes that an item counts as.
 const ITEM: usize = 16;
+/// The characters that may separate values of JSON.
+const BLANKS: [char; 4] = [' ', '\n', '\r', '\t'];
 
 /// Reads a JSON text into a value with a maximum number of bytes.
 ///
@@ -80,28 +82,28 @@ pub(crate) fn json(text: &str, max: usize) -> serde_json::Result<Value> {
     reader.end().map(|()| value)
 }
 
-/// Reads a sequence of JSON values with a maximum number of bytes altogether.
+/// Reads a sequence of JSON values with a maximum number of bytes altogether, and hands out each.
 ///
 /// # Errors
 ///
 /// What is wrong with them, with line and column.
-pub(crate) fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
-    let (left, mut values) = (Cell::new(max), Vec::new());
-    let mut parts = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    while let Some(part) = parts.next() {
-        let part = part?.get();
-        let read =
-            |text: &str| Within(&left).deserialize(&mut serde_json::Deserializer::from_str(text));
-        values.push(read(part).or_else(|_| {
+pub(crate) fn jsons(text: &str, max: usize, take: &mut dyn FnMut(Value)) -> serde_json::Result<()> {
+    let left = Cell::new(max);
+    let mut rest = text.trim_start_matches(BLANKS);
+    loop {
+        let mut reader = serde_json::Deserializer::from_str(rest);
+        take(Within(&left).deserialize(&mut reader).or_else(|_| {
             // Blanks in place of what comes before it give the error the right line and column.
-            let before = &text[..parts.byte_offset() - part.len()];
-            let before = before.replace(|c| c != '\n', " ");
-            read(&(before + part))
+            let before = text[..text.len() - rest.len()].bytes();
+            let blanks = before.map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+            let whole = String::from_iter(blanks) + rest;
+            Within(&left).deserialize(&mut serde_json::Deserializer::from_str(&whole))
         })?);
-    }
-    match values.is_empty() {
-        true => json(text, max).map(|value| vec![value]),
-        false => Ok(values),
+        let read = reader.into_iter::<IgnoredAny>().byte_offset();
+        rest = rest[read..].trim_start_matches(BLANKS);
+        if rest.is_empty() {
+            return Ok(());
+        }
     }
 }
 
@@ -313,19 +315,35 @@ mod tests {
 
     #[test]
     fn consecutive_values_are_all_read() {
-        let all = jsons(" {\"a\":1}\n[2] 3\n", 1_000).unwrap();
+        let read = |text: &str, max| {
+            let mut all = Vec::new();
+            jsons(text, max, &mut |value| all.push(value)).map(|()| all)
+        };
+        let all = read(" {\"a\":1}\n[2] 3\n", 1_000).unwrap();
         assert_eq!(all, [json!({"a": 1}), json!([2]), json!(3)]);
         for cut in ["", " ", "{\"a\":1} {", "{} }"] {
-            assert!(jsons(cut, 1_000).is_err(), "{cut}");
+            assert!(read(cut, 1_000).is_err(), "{cut}");
         }
         assert!(json("{} {}", 1_000).is_err());
-        let fault = jsons("{}\n {\"a\":1,\"a\":2}", 1_000)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            fault.contains("duplicate field `a` at line 2 column 11"),
-            "{fault}"
-        );
+        for (text, max, expected) in [
+            (
+                "{}\n {\"a\":1,\"a\":2}",
+                1_000,
+                "duplicate field `a` at line 2 column 11",
+            ),
+            (
+                "{\"a\":\"é\"} {\"b\"}",
+                1_000,
+                "expected `:` at line 1 column 16",
+            ),
+            (
+                "{\"a\":1}\n{\"b\":1}\n",
+                30,
+                "it is larger than it may be at line 2 column 4",
+            ),
+        ] {
+            assert_eq!(read(text, max).unwrap_err().to_string(), expected, "{text}");
+        }
     }
 
     #[test]

@@ -43,19 +43,13 @@ pub(super) fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
 pub(crate) fn words<'de, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Option<Vec<String>>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(
-        untagged,
-        expecting = "it must be a list of words, or words with commas between them"
-    )]
-    enum Words {
-        List(Vec<String>),
-        Line(String),
-    }
-    Ok(match Option::<Words>::deserialize(from)? {
-        None => None,
-        Some(Words::List(list)) => Some(list),
-        Some(Words::Line(line)) => Some(line.split(',').map(|word| word.trim().into()).collect()),
+    Ok(match Value::deserialize(from)? {
+        Value::Null => None,
+        Value::String(line) => Some(line.split(',').map(|word| word.trim().into()).collect()),
+        list => Some(Vec::deserialize(list).map_err(|_| {
+            let what = "it must be a list of words, or words with commas between them";
+            serde::de::Error::custom(what)
+        })?),
     })
 }
 

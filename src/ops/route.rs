@@ -1,11 +1,11 @@
 //! From messages to agents.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Surroundings, agents};
 use crate::agent::draft::{self, Draft, suggest_id};
@@ -112,31 +112,33 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
         let message = format!("{name} is empty");
         return Err(Error::new(Code::InputInvalid, message).fix(&look));
     }
-    let (values, _) = agents::read_values(&bytes, &name).map_err(|error| Error {
+    let mut agents = Vec::new();
+    let read = agents::read_values(&bytes, &name, &mut |value| agents.push(read_agent(value)));
+    read.map_err(|error| Error {
         code: Code::InputInvalid,
         ..error.fix(&look)
     })?;
-    let mut agents: Vec<Agent> = Vec::with_capacity(values.len());
-    let mut numbers: HashMap<String, usize, RandomState> = HashMap::default();
-    for (number, mut value) in (1_usize..).zip(values) {
+    let mut index = Index::default();
+    for (number, agent) in (1_usize..).zip(agents) {
         let refuse = |what: String| {
             let message = format!("{name}: agent {number}{what}");
             Error::new(Code::AgentInvalid, message).fix(&look)
         };
-        if let Some(fields) = value.as_object_mut() {
-            fields.retain(|field, _| READ.contains(&field.as_str()));
-        }
-        let agent = Draft::from_value(value).and_then(make_agent);
         let agent = agent.map_err(|error| refuse(format!(": {}", error.message)))?;
-        if let Some(earlier) = numbers.insert(agent.id.clone(), number) {
-            return Err(refuse(format!(
-                " has the id of agent {earlier}: `{}`",
-                agent.id
-            )));
+        if let Some(place) = index.position(&agent.id) {
+            let (id, earlier) = (&agent.id, place + 1);
+            return Err(refuse(format!(" has the id of agent {earlier}: `{id}`")));
         }
-        agents.push(agent);
+        index.push(agent);
     }
-    Ok(Index::new(agents))
+    Ok(index)
+}
+
+fn read_agent(mut value: Value) -> Result<Arc<Agent>> {
+    if let Some(fields) = value.as_object_mut() {
+        fields.retain(|field, _| READ.contains(&field.as_str()));
+    }
+    make_agent(Draft::from_value(value)?).map(Arc::new)
 }
 
 fn make_agent(draft: Draft) -> Result<Agent> {

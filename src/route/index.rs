@@ -78,7 +78,7 @@ impl Index {
         self.position(id).map(|place| &self.agents[place])
     }
 
-    pub(super) fn position(&self, id: &str) -> Option<usize> {
+    pub(crate) fn position(&self, id: &str) -> Option<usize> {
         self.places.get(id).copied()
     }
 
@@ -96,7 +96,7 @@ impl Index {
         found
     }
 
-    fn push(&mut self, agent: Arc<Agent>) {
+    pub(crate) fn push(&mut self, agent: Arc<Agent>) {
         let place = self.agents.len();
         let is_active = agent.status == AgentStatus::Active;
         let is_candidate = is_active && agent.role != Role::Supervisor;

@@ -106,10 +106,13 @@ fn read_agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
 
 /// Reads drafts from a file. Returns as well whether the file is one agent.
 pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)> {
-    let (values, is_one) = read_values(bytes, name)?;
-    let is_single = values.len() == 1;
-    let drafts = (1..).zip(values).map(|(number, value)| {
-        Draft::from_value(value).map_err(|error| {
+    let mut read = Vec::new();
+    let is_one = read_values(bytes, name, &mut |value| {
+        read.push(Draft::from_value(value))
+    })?;
+    let is_single = read.len() == 1;
+    let drafts = (1..).zip(read).map(|(number, draft)| {
+        draft.map_err(|error| {
             let message = match is_single {
                 true => format!("{name}: {}", error.message),
                 false => format!("{name}, agent {number}: {}", error.message),
@@ -121,25 +124,46 @@ pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)
     Ok((drafts?, is_one))
 }
 
-/// Reads the agents of a JSON or YAML document: one agent, a list of agents, or a list under `agents`; JSON also as
-/// several of the first and last on lines of their own. Returns as well whether the document is one agent.
-pub(in crate::ops) fn read_values(bytes: &[u8], name: &str) -> Result<(Vec<Value>, bool)> {
+/// Reads the agents of a JSON or YAML document, and hands out each: one agent, a list of agents, or a list under
+/// `agents`; JSON also as several of the first and last on lines of their own. Returns whether the document is one
+/// agent.
+pub(in crate::ops) fn read_values(
+    bytes: &[u8],
+    name: &str,
+    take: &mut dyn FnMut(Value),
+) -> Result<bool> {
     let text = std::str::from_utf8(bytes);
     let text = text.map_err(|_| draft::invalid(format!("{name} is not written in UTF-8")))?;
     let text = text.trim_start_matches('\u{feff}');
-    let mut documents = read_documents(text, name)?;
-    if let [Value::Array(list)] = &mut documents[..] {
-        return Ok((std::mem::take(list), false));
-    }
-    let (n_documents, mut values) = (documents.len(), Vec::new());
-    for mut document in documents {
-        match document.get_mut("agents") {
-            Some(Value::Array(list)) => values.append(list),
-            _ if n_documents == 1 => return Ok((vec![document], true)),
-            _ => values.push(document),
+    let mut take_listed = |mut document: Value| match document.get_mut("agents") {
+        Some(Value::Array(list)) => std::mem::take(list).into_iter().for_each(&mut *take),
+        _ => take(document),
+    };
+    // A list counts, and a document is one agent, only where there is no other.
+    let (mut only, mut n_documents) = (None, 0);
+    read_documents(text, name, &mut |document| {
+        n_documents += 1;
+        match n_documents {
+            1 => only = Some(document),
+            _ => only
+                .take()
+                .into_iter()
+                .chain([document])
+                .for_each(&mut take_listed),
+        }
+    })?;
+    match only {
+        None => Ok(false),
+        Some(Value::Array(list)) => {
+            list.into_iter().for_each(take);
+            Ok(false)
+        }
+        Some(document) => {
+            let is_one = !document.get("agents").is_some_and(Value::is_array);
+            take_listed(document);
+            Ok(is_one)
         }
     }
-    Ok((values, false))
 }
 
 fn is_json(text: &str) -> bool {
@@ -147,13 +171,13 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Reads a YAML document, or all values of a JSON text.
-fn read_documents(text: &str, name: &str) -> Result<Vec<Value>> {
+fn read_documents(text: &str, name: &str, take: &mut dyn FnMut(Value)) -> Result<()> {
     let is_yaml = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
     if is_yaml || !is_json(text) {
-        let read = document::yaml(text, SIZE_MAX).map(|value| vec![value]);
+        let read = document::yaml(text, SIZE_MAX).map(take);
         return read.map_err(|fault| refuse(name, "YAML", &yaml::describe_fault(text, &fault)));
     }
-    document::jsons(text, SIZE_MAX).map_err(|fault| refuse(name, "JSON", &fault))
+    document::jsons(text, SIZE_MAX, take).map_err(|fault| refuse(name, "JSON", &fault))
 }
 
 /// Makes the error of an invalid file. `fault` names line and column.
