@@ -176,6 +176,28 @@ fn undo_archives_no_open_task() {
 }
 
 #[test]
+fn undo_changes_no_other_task_that_log_names() {
+    for (field, value) in [
+        ("id", "\"T2\""),
+        ("uid", "\"another\""),
+        ("archivedAt", "\"2026-01-26T09:00:00.000Z\""),
+    ] {
+        let workspace = TestWorkspace::new();
+        workspace.ok("add One");
+        workspace.ok("add Other");
+        workspace.ok("update T1 --title Two");
+        workspace.change_database(&format!(
+            "UPDATE changes SET detail = json_set(detail, '$.{field}', json('{{\"from\":{value}}}'))
+                WHERE kind = 'changed'"
+        ));
+        let error = workspace.refuse("undo 3", "E_STORE_CORRUPT");
+        says(&error, "T1 was never like that");
+        assert_eq!(task(&workspace, "T1")["title"], "Two", "{field}");
+        assert_eq!(task(&workspace, "T2")["title"], "Other", "{field}");
+    }
+}
+
+#[test]
 fn undo_names_later_operation_that_blocks_it() {
     let workspace = TestWorkspace::new();
     workspace.ok("add one");
