@@ -134,7 +134,8 @@ fn prepare(
     }
     let stored = serde_json::to_value(&options).ok();
     if let Some(options) = &stored {
-        record_owner(&context.surroundings, &trust, &Item::run(&run.id, options));
+        let item = Item::run(&run.id, options, &planned);
+        record_owner(&context.surroundings, &trust, &item);
     }
     let started = RunEvent::Started {
         branch: base.as_ref().and_then(|base| base.branch.clone()),

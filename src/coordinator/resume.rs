@@ -139,27 +139,13 @@ fn find_base(events: &[Event]) -> Option<Base> {
 }
 
 fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
-    let (mut first, mut options) = (None, None);
-    for event in events.iter().filter_map(RunEvent::read) {
-        match event {
-            RunEvent::Started {
-                tasks,
-                options: given,
-                ..
-            } => {
-                first.get_or_insert(tasks);
-                options = given.or(options);
-            }
-            RunEvent::Resumed { options: given, .. } => options = given.or(options),
-            _ => {}
-        }
-    }
+    let (planned, options) = RunEvent::read_start(events);
     let options = options.and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
         Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", quote(&run.id)))
     })?;
-    Ok((options, first.unwrap_or_default()))
+    Ok((options, planned))
 }
 
 /// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of

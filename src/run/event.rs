@@ -229,6 +229,20 @@ impl RunEvent {
         (kind, detail)
     }
 
+    /// Reads the tasks of a run, and the options that it is carried out with: those of the last start, and the last
+    /// options.
+    pub(crate) fn read_start(events: &[Event]) -> (Vec<Planned>, Option<Value>) {
+        let (mut planned, mut last) = (Vec::new(), None);
+        for event in events.iter().filter_map(RunEvent::read) {
+            match event {
+                RunEvent::Started { tasks, options, .. } => (planned, last) = (tasks, options),
+                RunEvent::Resumed { options, .. } => last = options.or(last),
+                _ => {}
+            }
+        }
+        (planned, last)
+    }
+
     /// Reads an event; `None` for one of another kind or form.
     pub(crate) fn read(event: &Event) -> Option<RunEvent> {
         let Event { kind, detail, .. } = event;

@@ -472,6 +472,50 @@ fn what_is_trusted_runs() {
 }
 
 #[test]
+fn start_that_others_change_in_own_run_is_asked_again() {
+    let start = "WHERE kind = 'run.started'";
+    let insert = |kind: &str, detail: &str| {
+        format!(
+            "INSERT INTO events SELECT NULL, run, at, {kind}, {detail}, sum FROM events {start};"
+        )
+    };
+    let added =
+        "json_insert(detail, '$.tasks[#]', json('{\"taskId\":\"T2\",\"title\":\"Added\"}'))";
+    let hostile = "replace(detail, 'touch ran', 'touch pwned')";
+    // Nothing resumes from it, although it looks like the first one.
+    let odd = "json_set(detail, '$.again', 'odd')";
+    for (change, shown) in [
+        (
+            format!("UPDATE events SET detail = {added} {start}"),
+            "of 2 tasks",
+        ),
+        (insert("kind", added), "of 2 tasks"),
+        (
+            insert("'run.resumed'", hostile) + &insert("'run.resumed'", odd),
+            "touch pwned",
+        ),
+    ] {
+        let user = TestWorkspace::new();
+        user.ok("add Own");
+        user.ok("add Added");
+        let agent = "sh -c 'touch ran-$CLEO_TASK_ID; exit 1'";
+        user.json(&["run", "T1", "--command", agent]);
+        let listed = user.ask("runs list");
+        let run = listed["result"]["runs"][0]["id"].as_str().unwrap();
+        let resume = format!("runs resume {run}");
+        user.fails(&resume, "E_AGENT_FAILED");
+        user.change_database(&change);
+        let error = user.fails(&resume, "E_UNTRUSTED")["error"].clone();
+        says(&error, "changed since you trusted it");
+        says(&error, shown);
+        assert!(!user.path("ran-T2").exists() && !user.path("pwned-T1").exists());
+        user.result("trust --yes");
+        let resumed = user.ask(&resume);
+        assert_ne!(resumed["error"]["code"], "E_UNTRUSTED", "{resumed:#}");
+    }
+}
+
+#[test]
 fn what_commands_of_attacker_proved_is_not_proven() {
     let stranger = TestWorkspace::new();
     stranger.result("add Work --file work.txt --acceptance 'it holds :: test -e work.txt'");

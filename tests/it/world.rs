@@ -436,7 +436,7 @@ fn split(line: &str) -> Vec<String> {
 const SUMS: [(&str, &str); 14] = [
     (
         "spawns",
-        "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced",
+        "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced, mark",
     ),
     ("links", "task, entry, at"),
     ("gates", "task, state"),

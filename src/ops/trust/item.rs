@@ -15,7 +15,7 @@ use crate::config::{
 use crate::error::{Result, quote, quote_all};
 use crate::gate::{Criterion, Gate, Gates, Proof, Record};
 use crate::id::{self, TaskId};
-use crate::run::{Event, Run, RunKind};
+use crate::run::{Event, Planned, Run, RunEvent, RunKind};
 use crate::skill::{Skill, Source};
 use crate::words::closed;
 
@@ -124,8 +124,8 @@ impl Item {
         }
     }
 
-    /// Makes the item of a run over tasks, by the options that it is carried out with.
-    pub(crate) fn run(id: &str, options: &Value) -> Item {
+    /// Makes the item of a run over tasks, by these and the options that it is carried out with.
+    pub(crate) fn run(id: &str, options: &Value, tasks: &[Planned]) -> Item {
         let mut options = options.clone();
         if let Some(options) = options.as_object_mut() {
             options.retain(|name, _| !BOUNDS.contains(&name.as_str()));
@@ -145,12 +145,14 @@ impl Item {
             true => String::new(),
             false => format!(", which gets your variables {}", passed.join(", ")),
         };
+        let n_tasks = tasks.len();
+        let noun = if n_tasks == 1 { "task" } else { "tasks" };
         Item {
             kind: ItemKind::Run,
             name: id.to_string(),
-            what: format!("resume {}{how}{passed}", quote(id)),
+            what: format!("resume {} of {n_tasks} {noun}{how}{passed}", quote(id)),
             origin: "stored run".to_string(),
-            digest: digest(&options),
+            digest: digest(&(options, tasks)),
         }
     }
 
@@ -171,24 +173,15 @@ impl Item {
 
     /// Makes the item of a stored run, by its events.
     pub(crate) fn from_run(run: &Run, events: &[Event]) -> Item {
-        let last = |kinds: &[&str], field: &str| {
-            let found = events
-                .iter()
-                .rev()
-                .filter(|event| kinds.contains(&event.kind.as_str()));
-            found
-                .filter_map(|event| event.detail.get(field))
-                .next()
-                .cloned()
-        };
         match run.kind {
             RunKind::Plan => {
-                let plan = last(&["plan"], "plan").unwrap_or_default();
-                Item::plan(&run.id, &run.input, &plan)
+                let mut plans = events.iter().rev().filter(|event| event.kind == "plan");
+                let plan = plans.find_map(|event| event.detail.get("plan"));
+                Item::plan(&run.id, &run.input, plan.unwrap_or(&Value::Null))
             }
             _ => {
-                let options = last(&["run.started", "run.resumed"], "options");
-                Item::run(&run.id, &options.unwrap_or_default())
+                let (tasks, options) = RunEvent::read_start(events);
+                Item::run(&run.id, &options.unwrap_or_default(), &tasks)
             }
         }
     }
@@ -354,7 +347,8 @@ mod tests {
 
     #[test]
     fn bounds_of_run_are_no_part_of_its_digest() {
-        let item = |text: &str| Item::run("run_1", &serde_json::from_str(text).unwrap());
+        let tasks = [Planned::default()];
+        let item = |text: &str| Item::run("run_1", &serde_json::from_str(text).unwrap(), &tasks);
         let first = item(r#"{"command":"a b","maxCost":1.0,"passed":["*"]}"#);
         let bounded = item(r#"{"command":"a b","maxCost":2.0,"timeLimit":3,"passed":["*"]}"#);
         assert_eq!(first.digest, bounded.digest);
@@ -365,7 +359,8 @@ mod tests {
         ] {
             assert_ne!(first.digest, item(other).digest, "{other}");
         }
-        let expected = "resume run_1 with the command 'a b', which gets your variables '*'";
+        let expected =
+            "resume run_1 of 1 task with the command 'a b', which gets your variables '*'";
         assert_eq!(first.what, expected);
     }
 }
