@@ -192,7 +192,11 @@ impl Trees {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let add = format!("worktree add --quiet -B {} {options}", tree.branch);
         let add = Words::with(&add, [tree.top.as_os_str(), from.as_ref()]);
-        self.run(add).map(drop)
+        self.ask(add)?.map(drop).map_err(|said| {
+            let message = format!("no worktree can be made: {said}");
+            let top = quote(&self.top.to_string_lossy());
+            Error::new(Code::FileUnwritable, message).fix(format!("git -C {top} fsck"))
+        })
     }
 
     pub(super) fn find_tree(&self, task: TaskId) -> Option<Tree> {

@@ -46,6 +46,15 @@ impl Trees {
             return Err(refuse_branch());
         }
         let head = trees.find_proven_head()?;
+        // All worktrees are checked out from it. A partial clone fetches what it lacks.
+        let list = format!("rev-list --objects --no-walk --quiet {}", head.commit);
+        if !trees.is_partial()?
+            && let Err(said) = trees.ask(list)?
+        {
+            let message =
+                format!("worktrees need all files of a commit, and {place} lacks some: {said}");
+            return refuse(message, "fsck --connectivity-only");
+        }
         match trees.find_other_checkout(&head)? {
             Some(other) => {
                 let message = format!(
@@ -75,16 +84,20 @@ impl Trees {
         let _lock = locked.map_err(|cause| unwritable(folder.path(), cause))?;
         let name = folder.path().file_name().unwrap_or_default();
         let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy(), None)?;
-        let is_partial = trees.succeeds(format!("config --get-regexp {PARTIAL}"))?;
-        let options = if is_partial { "" } else { "--no-checkout" };
+        let options = if trees.is_partial()? {
+            ""
+        } else {
+            "--no-checkout"
+        };
         let tree = trees.tree(PROBE);
         let made = trees.add_worktree(&tree, &base.commit, options);
         let made = made.and_then(|()| trees.require_same_conversion(&tree, base));
         let ended = trees.remove_worktree(&tree);
-        made.and(ended).map(drop).map_err(|error| {
-            let message = format!("no worktree can be made: {}", error.message);
-            Error { message, ..error }
-        })
+        made.and(ended).map(drop)
+    }
+
+    fn is_partial(&self) -> Result<bool> {
+        self.succeeds(format!("config --get-regexp {PARTIAL}"))
     }
 
     /// Refuses a run whose branches are there already, as an earlier one left them: their names would be taken.

@@ -148,6 +148,40 @@ fn partial_clone_without_its_objects_is_refused() {
     assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
 }
 
+/// Names the file in which git keeps what is committed of `shared.txt`.
+fn find_object(workspace: &TestWorkspace) -> String {
+    let id = workspace.git("rev-parse HEAD:shared.txt");
+    let (folder, name) = id.trim().split_at(2);
+    format!(".git/objects/{folder}/{name}")
+}
+
+#[test]
+fn repo_that_lacks_an_object_is_refused() {
+    let workspace = repository();
+    fs::remove_file(workspace.path(&find_object(&workspace))).unwrap();
+    is_refused(&workspace, "E_INPUT_INVALID", "lacks some");
+    assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
+}
+
+#[test]
+fn task_without_worktree_is_given_back() {
+    let workspace = repository();
+    // Its header can be read, which the check before the run does.
+    let object = workspace.path(&find_object(&workspace));
+    let bytes = fs::read(&object).unwrap();
+    fs::set_permissions(&object, PermissionsExt::from_mode(0o644)).unwrap();
+    fs::write(&object, &bytes[..bytes.len() - 4]).unwrap();
+    let (exit, result) = carry_out(&workspace, &words_for_one("edits"));
+    assert_ne!(exit, 0, "{result:#}");
+    says(&result["tasks"][0]["reason"], "no worktree can be made");
+    says(&result["tasks"][0]["reason"], "`git -C [WORKSPACE] fsck`");
+    let task = workspace.ask("show T1")["result"].clone();
+    assert_eq!(task["task"]["status"], "pending", "{task:#}");
+    assert_eq!(task["claim"], serde_json::Value::Null, "{task:#}");
+    assert_eq!(workspace.git("for-each-ref refs/heads/cleo"), "");
+    assert_eq!(workspace.git("worktree list").lines().count(), 1);
+}
+
 #[test]
 fn trial_worktrees_of_a_kill_are_removed() {
     let workspace = before_git(repository(), "*'worktree add'*probe-*", "kill -9 $PPID");
