@@ -173,6 +173,28 @@ fn folder_that_is_missing_is_found() {
 }
 
 #[test]
+fn link_out_of_workspace_is_found() {
+    for link in [
+        ".cleo/runs",
+        ".cleo/config.yaml",
+        ".cleo/runs/run_1769418003000_1",
+    ] {
+        let workspace = workspace();
+        std::fs::create_dir_all(workspace.path("../outside/run_1")).unwrap();
+        let place = workspace.path(link);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let target = workspace.path("../outside");
+        std::os::unix::fs::symlink(&target, &place).unwrap();
+        let found = amiss(&workspace);
+        let found = found.iter().find(|found| found.0 == "workspace.links");
+        let (_, status, message, fix) = found.unwrap();
+        assert_eq!(status, "fail", "{message}");
+        assert_eq!(*message, format!("`{link}` leads out of the workspace"));
+        assert_eq!(*fix, format!("ls -ld [WORKSPACE]/{link}"));
+    }
+}
+
+#[test]
 fn folder_that_cannot_be_written_is_found() {
     let workspace = workspace();
     let folder = workspace.path("claudedocs/agent-outputs");

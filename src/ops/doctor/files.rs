@@ -13,7 +13,7 @@ use crate::ops::manifest::{self, Compact};
 use crate::ops::operation::Nothing;
 use crate::ops::{Context, Surroundings, skills};
 use crate::skill::Skill;
-use crate::workspace::{OUTPUT_DIR, Workspace};
+use crate::workspace::{OUTPUT_DIR, RUNS, Workspace};
 
 /// Maximum number of findings of one kind.
 const NAMED_MAX: usize = 10;
@@ -117,7 +117,8 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .map(|folder| check_writable(workspace, folder))
         .collect();
     findings.push(check_ignored(workspace));
-    let runs = fs::read_dir(workspace.root.join(".cleo/runs"));
+    findings.extend(check_links(workspace));
+    let runs = fs::read_dir(workspace.root.join(RUNS));
     let runs = runs.into_iter().flatten().flatten();
     let mut folders = Vec::from_iter(runs.map(|run| run.path().join("outputs")));
     // An export leaves its drafts in the root.
@@ -158,6 +159,25 @@ fn check_ignored(workspace: &Workspace) -> Finding {
     let root = quote(&workspace.root.to_string_lossy()).to_string();
     let message = ".cleo/.gitignore is missing, so the database may get into version control";
     Finding::warn(check, message, format!("cleo --root {root} init"))
+}
+
+/// Finds links out of the workspace in places that cleo writes to, which it then refuses.
+fn check_links(workspace: &Workspace) -> Vec<Finding> {
+    let check = "workspace.links";
+    let runs = fs::read_dir(workspace.root.join(RUNS));
+    let runs = runs.into_iter().flatten().flatten();
+    let runs = runs.map(|run| format!("{RUNS}/{}", run.file_name().to_string_lossy()));
+    let places = [RUNS, ".cleo/config.yaml"].map(String::from);
+    let refused = places.into_iter().chain(runs);
+    let refused = refused.filter_map(|place| workspace.confine(&place).err());
+    let mut findings = Vec::from_iter(refused.map(|error| Finding::from_error(check, error)));
+    // The fix names the link, below which everything leads out.
+    findings.dedup_by(|one, other| one.fix == other.fix);
+    if findings.is_empty() {
+        let message = "nothing that cleo writes leads out of the workspace";
+        findings.push(Finding::ok(check, message));
+    }
+    findings
 }
 
 fn check_leftovers(folders: &[PathBuf]) -> Finding {
