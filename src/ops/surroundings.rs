@@ -220,7 +220,7 @@ impl Surroundings {
             named: named.map(|folder| self.directory.join(folder)).collect(),
             project: workspace.map(|workspace| workspace.root.clone()),
             home: self.home.clone(),
-            data_home: self.home.as_ref().and(self.data_home.clone()),
+            data_home: self.data_home.clone(),
             except: None,
         }
     }

@@ -21,6 +21,9 @@ use crate::id;
 const PREFIX: &str = "cleo_";
 /// Random bytes in a token.
 const SECRET: usize = 32;
+/// Why there is no folder of the user's data, and the way out.
+pub(super) const NO_HOME: &str = "HOME is not set to a full path, nor is XDG_DATA_HOME; type `export HOME=FOLDER` with \
+                                  that of your home folder";
 /// Largest file of tokens that is read, in bytes.
 const FILE_MAX: u64 = 4 << 20;
 /// Most tokens of a workspace.
@@ -262,10 +265,10 @@ pub(super) fn default_token_path(path: &Path) -> String {
 
 /// Returns a folder of the user's data.
 pub(super) fn data_folder(home: &Option<PathBuf>, what: &str) -> Result<PathBuf> {
-    let message = format!(
-        "no folder is known in which {what} could be stored: HOME is not set; set it to your home folder, in full"
-    );
     let home = home.as_ref();
-    let home = home.ok_or_else(|| Error::new(Code::ConfigInvalid, message))?;
+    let home = home.ok_or_else(|| {
+        let message = format!("no folder is known in which {what} could be stored: {NO_HOME}");
+        Error::new(Code::ConfigInvalid, message)
+    })?;
     Ok(home.join("cleo").join(what))
 }

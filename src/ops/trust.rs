@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::tokens::{data_folder, default_token_path, file_name};
+use super::tokens::{NO_HOME, data_folder, default_token_path, file_name};
 use super::{Context, Scope, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -208,8 +208,8 @@ impl Trust {
         }
         let named = named.join("; ");
         let no_home = match self.data_home {
-            Some(_) => "",
-            None => "; HOME is not set, so no trust can be kept",
+            Some(_) => String::new(),
+            None => format!("; no trust can be stored: {NO_HOME}"),
         };
         let message = format!("you have not trusted this on this machine: {named}{no_home}");
         let error = Error::new(Code::Untrusted, message).fix("cleo trust");

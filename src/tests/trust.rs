@@ -579,8 +579,11 @@ fn without_home_nothing_is_trusted() {
     let workspace = add_batch().env("HOME", "");
     workspace.ask("add --batch tasks.jsonl");
     let error = is_untrusted(&workspace, "verify T1 --run-all");
-    says(&error, "HOME is not set");
-    workspace.fails("trust --yes", "E_CONFIG_INVALID");
+    says(&error, "type `export HOME=FOLDER`");
+    for line in ["trust --yes", "verify T1 --gate implemented --run true"] {
+        let error = workspace.fails(line, "E_CONFIG_INVALID");
+        says(&error, "type `export HOME=FOLDER`");
+    }
     let added = workspace.ask("add B --acceptance 'x :: true'");
     says(&added["warnings"][0], "HOME");
 }

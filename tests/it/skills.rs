@@ -122,6 +122,17 @@ fn first_skill_of_name_counts() {
 }
 
 #[test]
+fn skills_of_data_folder_count_without_home() {
+    let workspace = TestWorkspace::new();
+    let data = workspace.path("data").to_string_lossy().into_owned();
+    let workspace = workspace.env("HOME", "").env("XDG_DATA_HOME", &data);
+    workspace.write("data/cleo/skills/own/SKILL.md", skill("own", "Own"));
+    let all = list(&workspace, &[]);
+    let skills = all["skills"].as_array().unwrap();
+    assert!(skills.iter().any(|skill| skill["name"] == "own"), "{all:#}");
+}
+
+#[test]
 fn named_folder_that_is_not_there_is_told() {
     let workspace = TestWorkspace::new().with("file", "x");
     workspace.ok("add 'Look at it'");

@@ -289,6 +289,26 @@ fn what_was_verified_must_still_hold_when_task_is_completed() {
 }
 
 #[test]
+fn output_without_home_is_done_with_a_warning() {
+    let workspace = spawn_task().env("HOME", "");
+    deliver(&workspace);
+    for line in ["verify output T1", "complete T1"] {
+        let reply = workspace.ask(line);
+        assert_eq!(reply["success"], true, "{reply:#}");
+        says(
+            &reply["warnings"][0],
+            "the output of T1 verifies, and is shown as unverified",
+        );
+        says(&reply["warnings"][0], "type `export HOME=FOLDER`");
+    }
+    let data = workspace.path("../data").to_string_lossy().into_owned();
+    let workspace = workspace.env("XDG_DATA_HOME", &data);
+    let reply = workspace.ask("verify output T1");
+    assert_eq!(reply["warnings"], json!([]), "{reply:#}");
+    assert!(workspace.path("../data/cleo/evidence/key").exists());
+}
+
+#[test]
 fn force_completes_and_is_remembered() {
     let workspace = spawn_task();
     let before = workspace.ask("why T1");

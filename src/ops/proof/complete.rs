@@ -181,20 +181,20 @@ impl Subject {
             reasons.extend(open_parts(transaction, self.id)?);
         }
         let (at, by) = (self.caller.now.clone(), self.caller.name.clone());
+        let mut warnings = verdict.warnings;
         if let Some((mut record, left)) = verdict.left.map(|left| *left) {
             record.forced = (!is_earned).then(|| format!("{at} {by}"));
             if is_earned {
                 record.verified_at = Some(at.clone());
                 record.output_digest = left.output_digest;
-                // Without a home the task is done, too, and nothing shows it as verified.
-                let key = self.trust.prepare_key().ok();
-                record.mark = key.map(|key| key.mark_output(self.id, &SpawnVerdict::from(&record)));
+                // Without a key the task is done, too, and nothing shows it as verified.
+                warnings.extend(self.trust.mark_spawn(&mut record));
             }
             transaction.put_spawn(&record)?;
         }
         let forced = reasons.iter();
         let forced = forced.map(|reason| format!("completed by force: {reason}"));
-        let warnings = verdict.warnings.into_iter().chain(forced).collect();
+        warnings.extend(forced);
         let before = transaction.gates(self.id)?;
         let mut gates = before.clone();
         // A completion without force replaces an earlier one by force, which the log keeps.

@@ -70,8 +70,7 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     if let Some(mut record) = record {
         record.verified_at = Some(caller.now.clone());
         record.output_digest.clone_from(&verdict.output_digest);
-        let key = trust.prepare_key().ok();
-        record.mark = key.map(|key| key.mark_output(id, &SpawnVerdict::from(&record)));
+        context.notes.warn(trust.mark_spawn(&mut record));
         context.write(|transaction| {
             check_epoch(transaction, &require(transaction, id)?, &caller)?;
             // Writing the spawn makes it the latest, which another one may have become meanwhile.

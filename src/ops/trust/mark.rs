@@ -13,7 +13,7 @@ use crate::file::{create_private, read_private};
 use crate::gate::{Gate, Gates, Record};
 use crate::id::{self, TaskId};
 use crate::ops::tokens::{data_folder, make_secret};
-use crate::store::SpawnVerdict;
+use crate::store::{SpawnRecord, SpawnVerdict};
 
 /// Length of the key, in bytes.
 const KEY: usize = 64;
@@ -121,6 +121,17 @@ impl Trust {
             secret,
             root: self.root().to_string_lossy().into_owned(),
         })
+    }
+
+    /// Marks a verified output. Returns a warning where there is no key.
+    pub(crate) fn mark_spawn(&self, record: &mut SpawnRecord) -> Option<String> {
+        let (id, key) = (record.task, self.prepare_key());
+        let marked = key.map(|key| key.mark_output(id, &SpawnVerdict::from(&*record)));
+        let marked = marked.map(|mark| record.mark = Some(mark));
+        let why = marked.err()?.message;
+        Some(format!(
+            "the output of {id} verifies, and is shown as unverified: {why}"
+        ))
     }
 
     fn key_path(&self) -> Result<PathBuf> {
