@@ -14,7 +14,9 @@ use crate::error::{Code, Error, Result};
 use crate::words::closed;
 
 pub(crate) use criterion::{Criterion, find_shell_sign, for_shells, in_shell, words};
-pub(crate) use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
+pub(crate) use evidence::{
+    Cause, Evidence, Freshness, Origin, Present, Proof, check_url, freshness,
+};
 
 /// Rounds that a task may take: each failed gate begins a new one. A failure after the last is
 /// recorded like any other, but the number of the round stays.

@@ -117,14 +117,36 @@ pub(crate) struct Origin {
     pub(crate) epoch: Option<u32>,
 }
 
-/// Whether evidence still holds for the files as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether evidence still holds for the files as they are; of several pieces the greatest counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Freshness {
     /// Nothing has changed since.
     Fresh,
-    Stale,
     /// It was taken where the files of the task could not be read.
     Unknown,
+    Stale(Cause),
+}
+
+/// Why evidence is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cause {
+    Changed,
+    Unreadable,
+    Elsewhere,
+    /// It lacks the mark of this user.
+    Foreign,
+}
+
+impl Cause {
+    /// Describes it, to stand after "because".
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Cause::Changed => "files changed since",
+            Cause::Unreadable => "files could not be read",
+            Cause::Elsewhere => "it passed in another worktree",
+            Cause::Foreign => "it was not verified in this workspace by this user on this machine",
+        }
+    }
 }
 
 /// The present state, to compare evidence with.
@@ -154,17 +176,20 @@ impl Evidence {
         if let Proof::File { path, digest } = &self.proof
             && (present.file)(path).as_ref() != Some(digest)
         {
-            return Freshness::Stale;
+            return Freshness::Stale(Cause::Changed);
         }
         if self.is_proof() && (present.is_elsewhere)(&self.origin) {
-            return Freshness::Stale;
+            return Freshness::Stale(Cause::Elsewhere);
         }
         match self.origin.tree.as_deref() {
             // Taken of files that could not be read, it proves nothing of files that can.
-            None if self.is_proof() && present.tree.is_some() => Freshness::Stale,
+            None if self.is_proof() && present.tree.is_some() => {
+                Freshness::Stale(Cause::Unreadable)
+            }
             None => Freshness::Unknown,
             then if then == present.tree => Freshness::Fresh,
-            Some(_) => Freshness::Stale,
+            Some(_) if present.tree.is_none() => Freshness::Stale(Cause::Unreadable),
+            Some(_) => Freshness::Stale(Cause::Changed),
         }
     }
 }
@@ -174,11 +199,8 @@ impl Evidence {
 pub(crate) fn freshness(evidence: &[Evidence], present: &Present<'_>) -> Freshness {
     let has_proof = evidence.iter().any(Evidence::is_proof);
     let deciding = evidence.iter().filter(|each| each.is_proof() || !has_proof);
-    let found: Vec<Freshness> = deciding.map(|each| each.freshness(present)).collect();
-    [Freshness::Stale, Freshness::Unknown]
-        .into_iter()
-        .find(|wanted| found.contains(wanted))
-        .unwrap_or(Freshness::Fresh)
+    let found = deciding.map(|each| each.freshness(present)).max();
+    found.unwrap_or(Freshness::Fresh)
 }
 
 /// Checks the address of a web page: http or https, a host, nothing that does not belong into an
@@ -230,14 +252,16 @@ mod tests {
 
     #[test]
     fn evidence_is_as_fresh_as_stalest_piece_that_decides() {
-        use Freshness::{Fresh, Stale, Unknown};
+        use Freshness::{Fresh, Unknown};
+        let changed = Freshness::Stale(Cause::Changed);
+        let unreadable = Freshness::Stale(Cause::Unreadable);
         for (evidence, expected) in [
             (vec![from_proof(note(), Some("now"))], Fresh),
-            (vec![from_proof(note(), Some("then"))], Stale),
+            (vec![from_proof(note(), Some("then"))], changed),
             (vec![from_proof(note(), None)], Unknown),
-            (vec![from_proof(file("f"), None)], Stale),
+            (vec![from_proof(file("f"), None)], unreadable),
             (vec![from_proof(file("f"), Some("now"))], Fresh),
-            (vec![from_proof(file("g"), Some("now"))], Stale),
+            (vec![from_proof(file("g"), Some("now"))], changed),
             (
                 vec![
                     from_proof(file("f"), Some("now")),
@@ -250,7 +274,7 @@ mod tests {
                     from_proof(file("f"), Some("now")),
                     from_proof(file("f"), Some("then")),
                 ],
-                Stale,
+                changed,
             ),
             (vec![from_proof(Proof::Claim, None)], Unknown),
         ] {
@@ -261,16 +285,13 @@ mod tests {
             };
             assert_eq!(freshness(&evidence, &present), expected, "{evidence:?}");
         }
-        let unreadable = Present {
+        let unread = Present {
             tree: None,
             file: &|_| None,
             is_elsewhere: &|_| false,
         };
-        for (then, expected) in [(Some("then"), Stale), (None, Unknown)] {
-            assert_eq!(
-                freshness(&[from_proof(note(), then)], &unreadable),
-                expected
-            );
+        for (then, expected) in [(Some("then"), unreadable), (None, Unknown)] {
+            assert_eq!(freshness(&[from_proof(note(), then)], &unread), expected);
         }
     }
 

@@ -542,7 +542,10 @@ fn what_commands_of_attacker_proved_is_not_proven() {
     assert_eq!(shown["criteria"][0]["state"], "stale");
     let error = user.json(&["complete", "T1"])["error"].clone();
     assert_eq!(error["code"], "E_EVIDENCE_STALE", "{error:#}");
-    says(&error, "by another user");
+    says(
+        &error,
+        "because it was not verified in this workspace by this user",
+    );
 
     let broken = user.json(&["orchestrator", "validate"]);
     let violation = &broken["result"]["tasks"][0]["violations"][0];

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -261,13 +262,37 @@ fn complete_names_stale_evidence_and_command_to_rerun() {
     assert_eq!(workspace.state(), before, "a refusal changes nothing");
     says(
         &error,
-        "stale: implemented (`sh -c 'echo x >> .cleo/runs'`)",
+        "stale proof: implemented (`sh -c 'echo x >> .cleo/runs'`), because files changed since",
     );
     let fix = error["fix"].as_str().unwrap();
     assert_eq!(fix, "cleo verify T1 --refresh");
     assert_eq!(workspace.shell(fix).exit, 0);
     workspace.ok("complete T1");
     assert_eq!(runs(&workspace), 2);
+}
+
+/// Returns the key of the user for marks of evidence.
+fn key(workspace: &TestWorkspace) -> PathBuf {
+    workspace.path("../home/.local/share/cleo/evidence/key")
+}
+
+#[test]
+fn stale_proof_tells_its_cause() {
+    let workspace = plain();
+    workspace.ok("update T1 --acceptance 'it holds :: true'");
+    workspace.ok("verify T1 --run-all");
+    fs::remove_file(key(&workspace)).unwrap();
+    let unknown = workspace.fails("complete T1", "E_EVIDENCE_STALE")["error"].clone();
+    let foreign = "because it was not verified in this workspace by this user on this machine";
+    let message = format!("T1 has stale proof: criterion 1 (`true`), {foreign}");
+    assert_eq!(unknown["message"], message);
+    assert_eq!(unknown["fix"], "cleo verify T1 --refresh");
+    workspace.ok("verify T1 --refresh");
+    workspace.write("src/a.rs", "changed");
+    let changed = workspace.fails("complete T1", "E_EVIDENCE_STALE")["error"].clone();
+    let message = "T1 has stale proof: criterion 1 (`true`), because files changed since";
+    assert_eq!(changed["message"], message);
+    assert_eq!(changed["fix"], "cleo verify T1 --refresh");
 }
 
 #[test]
@@ -724,7 +749,7 @@ fn accepted_criterion_is_asked_for_again_when_files_change() {
         assert_eq!(error["fix"], "cleo verify T1 --refresh");
         let error = workspace.fails("verify T1 --refresh", "E_EVIDENCE_STALE")["error"].clone();
         let message = error["message"].as_str().unwrap();
-        let told = "of T1 rests on a statement from before files changed";
+        let told = "of T1 rests on a statement that is stale";
         let begin = format!("criterion {number} {told}");
         assert!(message.starts_with(&begin), "{message}");
         let accept = format!("cleo verify T1 --accept {number}");

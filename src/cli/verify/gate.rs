@@ -191,7 +191,7 @@ fn refuse_words(renewed: &Renewed) -> Option<Error> {
     let (names, options): (Vec<String>, Vec<String>) = gates.chain(criteria).unzip();
     let rests = if names.len() == 1 { "rests" } else { "rest" };
     let message = format!(
-        "{} of {id} {rests} on a statement from before files changed; look again, and say so with \
+        "{} of {id} {rests} on a statement that is stale; look again, and say so with \
          `cleo verify {id} {} --note NOTE`",
         names.join(", "),
         options.first()?

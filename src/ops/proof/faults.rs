@@ -56,12 +56,16 @@ impl TaskGates {
     /// could change under an acceptance without a new check.
     fn find_stale(&self) -> Option<Error> {
         let id = self.task_id;
-        let (mut names, mut is_renewable) = (Vec::new(), false);
-        let stale = self
-            .stale
-            .iter()
-            .filter(|gate| self.required.contains(gate));
-        for (gate, record) in stale.filter_map(|gate| Some((gate, self.gates.get(gate)?))) {
+        let (mut names, mut causes, mut is_renewable) = (Vec::new(), Vec::new(), false);
+        for (gate, cause) in &self.causes {
+            let Some(record) = self
+                .gates
+                .get(gate)
+                .filter(|_| self.required.contains(gate))
+            else {
+                continue;
+            };
+            causes.push(*cause);
             let commands = record.evidence.iter().filter_map(|one| match &one.proof {
                 Proof::Command { command, .. } => Some(quote_all(command)),
                 _ => None,
@@ -74,18 +78,17 @@ impl TaskGates {
             is_renewable |= record.evidence.iter().any(Evidence::is_proof);
         }
         let criteria = self.criteria.iter();
-        for one in criteria.filter(|one| one.state == CriterionState::Stale) {
+        for (one, cause) in criteria.filter_map(|one| Some((one, one.cause?))) {
+            causes.push(cause);
             names.push(match &one.command {
                 Some(words) => format!("criterion {} (`{}`)", one.number, quote_all(words)),
                 None => format!("criterion {}", one.number),
             });
             is_renewable |= one.command.is_some();
         }
-        let message = format!(
-            "files of {id} changed after it was verified, or it was verified in another worktree or by another user, so \
-             this is stale: {}",
-            names.join(", ")
-        );
+        let named = names.iter().zip(&causes);
+        let named = named.map(|(name, cause)| format!("{name}, because {}", cause.describe()));
+        let message = format!("{id} has stale proof: {}", Vec::from_iter(named).join("; "));
         let fix = match is_renewable {
             true => format!("cleo verify {id} --refresh"),
             false => format!("cleo verify {id}"),

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::gate::{
-    Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record, freshness,
+    Cause, Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record,
+    freshness,
 };
 use crate::id::TaskId;
 use crate::ops::tasks::One;
@@ -46,6 +47,9 @@ pub(crate) struct TaskGates {
     pub(crate) tree: Option<Tree>,
     /// Deliverables that name a file or folder, and are not there.
     pub(crate) missing: Vec<String>,
+    /// Why each stale gate is stale.
+    #[serde(skip)]
+    pub(crate) causes: BTreeMap<Gate, Cause>,
     /// Gates and criteria that passed without a digest of the files, which may have changed since.
     #[serde(skip)]
     unknown: Vec<String>,
@@ -68,6 +72,9 @@ pub(crate) struct CriterionStanding {
     /// The line as the task has it.
     #[serde(skip)]
     pub(crate) line: String,
+    /// Why it is stale, if it is.
+    #[serde(skip)]
+    pub(crate) cause: Option<Cause>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -231,13 +238,13 @@ impl TaskGates {
             record.mark = None;
             match is_own {
                 true => freshness(&record.evidence, &present),
-                false => Freshness::Stale,
+                false => Freshness::Stale(Cause::Foreign),
             }
         };
-        let (mut stale, mut unknown) = (Vec::new(), Vec::new());
+        let (mut causes, mut unknown) = (BTreeMap::new(), Vec::new());
         for (gate, record) in gates.gates.iter_mut().filter(|(_, record)| record.passed) {
             match judge(Place::Gate(*gate), record) {
-                Freshness::Stale => stale.push(*gate),
+                Freshness::Stale(cause) => drop(causes.insert(*gate, cause)),
                 Freshness::Unknown => unknown.push(gate.word().to_string()),
                 Freshness::Fresh => {}
             }
@@ -250,6 +257,10 @@ impl TaskGates {
                 .as_mut()
                 .map(|record| judge(Place::Criterion(line), record));
             let (state, is_unknown) = find_state(record.as_ref().zip(found));
+            let cause = match found {
+                Some(Freshness::Stale(cause)) if state == CriterionState::Stale => Some(cause),
+                _ => None,
+            };
             unknown.extend(is_unknown.then(|| format!("`{line}`")));
             criteria.push(CriterionStanding {
                 number: at + 1,
@@ -258,8 +269,10 @@ impl TaskGates {
                 command: criterion.command,
                 record,
                 line: line.clone(),
+                cause,
             });
         }
+        let stale: Vec<Gate> = causes.keys().copied().collect();
         TaskGates {
             task_id: task.id,
             passed: gates.open().is_empty() && !stale.iter().any(|gate| gates.needs(*gate)),
@@ -269,6 +282,7 @@ impl TaskGates {
             unknown,
             states: GateState::all(&gates, &stale),
             stale,
+            causes,
             criteria,
             rounds_max: ROUNDS_MAX,
             round: gates.round,
@@ -288,7 +302,7 @@ fn find_state(judged: Option<(&Record, Freshness)>) -> (CriterionState, bool) {
     let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
     match found {
         _ if !record.passed => (CriterionState::Failed, false),
-        Freshness::Stale => (CriterionState::Stale, false),
+        Freshness::Stale(_) => (CriterionState::Stale, false),
         found if is_run => (CriterionState::Proven, found == Freshness::Unknown),
         _ => (CriterionState::Claimed, false),
     }

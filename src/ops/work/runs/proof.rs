@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::gate::{Proof as Piece, Record};
+use crate::gate::{Cause, Proof as Piece, Record};
 use crate::id::TaskId;
 use crate::ops::proof::{Left, read_left};
 use crate::ops::runs::{open, require_run};
@@ -152,25 +152,28 @@ fn list_output_checks(left: &Left) -> Vec<Check> {
 fn list_gate_checks(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
     let standing = proofs::gates_to_show(context, task)?;
     let gates = standing.gates.iter().map(|(gate, record)| {
-        let is_stale = standing.stale.contains(gate);
-        describe_gate_record(&format!("gate {gate}"), record, is_stale)
+        let cause = standing.causes.get(gate).copied();
+        describe_gate_record(&format!("gate {gate}"), record, cause)
     });
     let criteria = standing.criteria.iter().filter_map(|one| {
-        let is_stale = matches!(one.state, proofs::CriterionState::Stale);
         let record = one.record.as_ref()?;
         let name = format!("criterion {}", one.number);
-        Some(describe_gate_record(&name, record, is_stale))
+        Some(describe_gate_record(&name, record, one.cause))
     });
     Ok(gates.chain(criteria).collect())
 }
 
-fn describe_gate_record(name: &str, record: &Record, is_stale: bool) -> Check {
-    let text = match (record.passed, is_stale) {
-        (true, true) => "files changed since, or it passed in another worktree or for another user",
-        (true, false) => "passed",
+fn describe_gate_record(name: &str, record: &Record, cause: Option<Cause>) -> Check {
+    let text = match (record.passed, cause) {
+        (true, Some(cause)) => cause.describe(),
+        (true, None) => "passed",
         (false, _) => "failed",
     };
-    let check = check(name, Some(record.passed && !is_stale), text.to_string());
+    let check = check(
+        name,
+        Some(record.passed && cause.is_none()),
+        text.to_string(),
+    );
     let command = record.evidence.iter().find_map(|one| match &one.proof {
         Piece::Command {
             command,
