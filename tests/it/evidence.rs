@@ -296,6 +296,58 @@ fn stale_proof_tells_its_cause() {
 }
 
 #[test]
+fn fix_of_damaged_key_loses_nothing() {
+    for (damage, fix) in [
+        ("chmod g+r key", "chmod u=rw,go= "),
+        ("echo short >key", "mv -n "),
+        ("echo longer >>key", "mv -n "),
+        ("mv key other && ln -s other key", "mv -n "),
+        ("rm key && mkdir key && touch key.1", "mv -n "),
+    ] {
+        let workspace = plain();
+        workspace.ok("update T1 --acceptance 'it holds :: true'");
+        workspace.ok("verify T1 --run-all");
+        let folder = key(&workspace).parent().unwrap().to_path_buf();
+        let list = || fs::read_dir(&folder).unwrap().count();
+        let damaged = workspace.shell(&format!("cd {} && {damage}", folder.display()));
+        assert_eq!(damaged.exit, 0, "{damaged}");
+        let before = list();
+        let found = workspace.fails("doctor", "E_DOCTOR_FOUND")["error"].clone();
+        says(
+            &found,
+            "evidence.key: [TEMP]/home/.local/share/cleo/evidence/key",
+        );
+        for (line, code) in [
+            ("complete T1", "E_EVIDENCE_STALE"),
+            ("verify T1 --run-all", "E_FILE_UNREADABLE"),
+            ("trust --yes", "E_FILE_UNREADABLE"),
+        ] {
+            if line == "trust --yes" {
+                workspace.write(
+                    "batch.jsonl",
+                    "{\"title\":\"B\",\"acceptance\":[\"x :: false\"]}\n",
+                );
+                workspace.ok("add --batch batch.jsonl");
+            }
+            let error = workspace.fails(line, code)["error"].clone();
+            says(&error, "home/.local/share/cleo/evidence/key is no key");
+            assert_eq!(error["fix"], found["fix"], "{line}");
+        }
+        let told = found["fix"].as_str().unwrap();
+        assert!(told.starts_with(fix), "{told}");
+        let home = workspace.path("../home").canonicalize().unwrap();
+        let told = told.replace("[TEMP]", &home.parent().unwrap().to_string_lossy());
+        assert_eq!(workspace.shell(&told).exit, 0, "{told}");
+        assert_eq!(list(), before, "nothing is lost: {damage}");
+        if fix == "mv -n " {
+            workspace.fails("complete T1", "E_EVIDENCE_STALE");
+            workspace.ok("verify T1 --run-all");
+        }
+        workspace.ok("complete T1");
+    }
+}
+
+#[test]
 fn only_what_is_stale_is_run_again() {
     let workspace = plain();
     workspace.ok("update T1 --require-gate implemented --require-gate testsPassed");

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use self::clients::find_program;
 use super::agents::load_in;
 use super::init::{self, Options};
+use super::trust::Trust;
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
 use crate::config::{LLM_BASE_URL, Settings};
@@ -177,6 +178,7 @@ fn check_workspace(caller: &Surroundings, workspace: &Workspace, findings: &mut 
             ..Finding::from_error("manifest", error)
         },
     });
+    findings.push(check_key(caller, workspace));
     findings.extend(check_agent_files(&surroundings, workspace));
     // The check of the database reports an error of the store.
     let agents = load_in(workspace).unwrap_or_default();
@@ -186,6 +188,16 @@ fn check_workspace(caller: &Surroundings, workspace: &Workspace, findings: &mut 
         Finding::warn("agents.files", file.why, fix)
     }));
     findings.push(check_git(&workspace.root));
+}
+
+/// Checks the key of this user, without which nothing counts as verified.
+fn check_key(surroundings: &Surroundings, workspace: &Workspace) -> Finding {
+    let check = "evidence.key";
+    match Trust::new(surroundings, workspace).load_key() {
+        Ok(Some(_)) => Finding::ok(check, "the key for marks of evidence can be read"),
+        Ok(None) => Finding::ok(check, "nothing was verified on this machine yet"),
+        Err(error) => Finding::from_error(check, error),
+    }
 }
 
 /// Checks git and the repository of a workspace. Only isolated runs need git, so a problem is a warning.

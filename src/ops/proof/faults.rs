@@ -2,7 +2,7 @@
 
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use crate::error::{Code, Error, quote_all};
-use crate::gate::{Criterion, Evidence, Gate, Proof, find_shell_sign, for_shells, or_look};
+use crate::gate::{Cause, Criterion, Evidence, Gate, Proof, find_shell_sign, for_shells, or_look};
 use crate::ops::trust::{Item, Trust};
 
 /// Options of `cleo verify` and `cleo update` that run commands, or have them trusted when they are pasted.
@@ -12,7 +12,8 @@ impl TaskGates {
     /// Lists everything that completing the task waits for: open gates, stale evidence, and criteria whose command has
     /// not shown that they hold. `now` are the criteria that the task has now, where a run keeps others.
     pub(super) fn list_faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
-        let faults = [self.find_open(), self.find_stale(), self.find_unproven(now)];
+        let stale = self.find_stale(trust);
+        let faults = [self.find_open(), stale, self.find_unproven(now)];
         let faults = faults.into_iter().flatten().map(|fault| {
             fault.or(
                 "complete it anyway, which is recorded",
@@ -54,7 +55,7 @@ impl TaskGates {
 
     /// Finds what is stale. A criterion that somebody accepted counts like one that a command proved: otherwise files
     /// could change under an acceptance without a new check.
-    fn find_stale(&self) -> Option<Error> {
+    fn find_stale(&self, trust: &Trust) -> Option<Error> {
         let id = self.task_id;
         let (mut names, mut causes, mut is_renewable) = (Vec::new(), Vec::new(), false);
         for (gate, cause) in &self.causes {
@@ -88,11 +89,17 @@ impl TaskGates {
         }
         let named = names.iter().zip(&causes);
         let named = named.map(|(name, cause)| format!("{name}, because {}", cause.describe()));
-        let message = format!("{id} has stale proof: {}", Vec::from_iter(named).join("; "));
-        let fix = match is_renewable {
+        let mut message = format!("{id} has stale proof: {}", Vec::from_iter(named).join("; "));
+        let mut fix = match is_renewable {
             true => format!("cleo verify {id} --refresh"),
             false => format!("cleo verify {id}"),
         };
+        if causes.contains(&Cause::Foreign)
+            && let Some(unusable) = trust.load_key().err()
+        {
+            message += &format!("; {}", unusable.message);
+            fix = unusable.fix.unwrap_or(fix);
+        }
         (!names.is_empty()).then(|| Error::new(Code::EvidenceStale, message).fix(fix))
     }
 

@@ -1,7 +1,7 @@
 //! Marks of evidence: a store can come with a repository or from another account, and says itself what was verified.
 //! That counts only with a mark that takes the key of this user, which is in the user's folder of data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 use super::Trust;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{create_private, read_private};
+use crate::file::{create_private, is_own as is_own_file, read_private};
 use crate::gate::{Gate, Gates, Record};
 use crate::id::{self, TaskId};
 use crate::ops::tokens::{data_folder, make_secret};
@@ -99,28 +99,30 @@ pub(crate) fn mark_merged(key: Option<&Key>, task: TaskId, gates: &mut Gates) {
 impl Trust {
     /// Returns the key of this user, made if there is none.
     pub(crate) fn prepare_key(&self) -> Result<Key> {
-        if let Some(key) = self.read_key() {
-            return Ok(key);
-        }
         let path = self.key_path()?;
-        create_private(&path, &make_secret()?)?;
-        self.read_key().ok_or_else(|| {
-            let path = path.to_string_lossy();
-            let message = format!(
-                "{path} is no key for marks of evidence: it is not a regular file of this account, of {KEY} bytes \
-                 and closed to others"
-            );
-            Error::new(Code::FileUnreadable, message).fix(format!("ls -l {}", quote(&path)))
-        })
+        if path.symlink_metadata().is_err() {
+            create_private(&path, &make_secret()?)?;
+        }
+        self.load_key()?.ok_or_else(|| refuse_key(&path))
+    }
+
+    /// Returns the key of this user; none when it cannot be read, or nothing was verified on this machine yet.
+    pub(crate) fn read_key(&self) -> Option<Key> {
+        self.load_key().ok().flatten()
     }
 
     /// Returns the key of this user; none when nothing was verified on this machine yet.
-    pub(crate) fn read_key(&self) -> Option<Key> {
-        let secret = read_private(&self.key_path().ok()?, KEY as u64)?;
-        (secret.len() == KEY).then(|| Key {
+    pub(crate) fn load_key(&self) -> Result<Option<Key>> {
+        let path = self.key_path()?;
+        if path.symlink_metadata().is_err() {
+            return Ok(None);
+        }
+        let secret = read_private(&path, KEY as u64).filter(|secret| secret.len() == KEY);
+        let secret = secret.ok_or_else(|| refuse_key(&path))?;
+        Ok(Some(Key {
             secret,
             root: self.root().to_string_lossy().into_owned(),
-        })
+        }))
     }
 
     /// Marks a verified output. Returns a warning where there is no key.
@@ -137,6 +139,27 @@ impl Trust {
     fn key_path(&self) -> Result<PathBuf> {
         Ok(data_folder(&self.data_home, "evidence")?.join("key"))
     }
+}
+
+/// Makes the error of an unusable key, with a command that loses nothing: it is closed to others where only that
+/// is wrong, else moved to a name that is free.
+fn refuse_key(path: &Path) -> Error {
+    let place = path.to_string_lossy();
+    let message = format!(
+        "{place} is no key for marks of evidence: it is not a regular file of this account, of {KEY} bytes and \
+         closed to others"
+    );
+    let error = |why: &str| Error::new(Code::FileUnreadable, message.clone() + why);
+    let there = path.symlink_metadata();
+    if there.is_ok_and(|there| there.is_file() && is_own_file(&there) && there.len() == KEY as u64)
+    {
+        return error("").fix(format!("chmod u=rw,go= {}", quote(&place)));
+    }
+    let mut names = (1..).map(|number| format!("{place}.{number}"));
+    let free = names.find(|name| Path::new(name).symlink_metadata().is_err());
+    let aside = quote(&free.unwrap_or_default());
+    error("; once it is moved away a new one is made, and what it proved has to be verified again")
+        .fix(format!("mv -n {} {aside}", quote(&place)))
 }
 
 #[cfg(test)]
