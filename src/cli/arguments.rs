@@ -41,6 +41,10 @@ pub(super) struct Globals {
     #[arg(long, global = true, value_name = "WHEN")]
     pub(super) color: Option<Color>,
 
+    /// Act as this agent of the caller: its claims are its own, and the caller may end them
+    #[arg(id = "as", long = "as", global = true, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+
     /// Print no warnings or hints on standard error
     #[arg(long, short, global = true)]
     pub(super) quiet: bool,

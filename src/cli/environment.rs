@@ -133,13 +133,19 @@ pub(super) fn surroundings(
     let root = globals.root.clone().or(path("CLEO_ROOT"));
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
+    let assignment = assignment()?;
+    // Agents of a run act under its name.
+    let agent = globals
+        .agent
+        .as_deref()
+        .filter(|_| assignment.run.is_none());
     let mut surroundings = Surroundings {
         command,
         directory: directory(root.as_deref())?,
         root,
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
-        actor: actor(settings)?,
-        assignment: assignment()?,
+        actor: name_agent(actor(settings)?, agent)?,
+        assignment,
         judges_workspace: false,
         gate_variables: GateVariables::from(settings),
         skills_dirs: [globals.skills_dir.clone(), skills_dirs(settings)].concat(),
@@ -267,6 +273,14 @@ fn actor(settings: &Settings) -> Result<String> {
     let refuse =
         |message: String| error!(ConfigInvalid, "{message}; set CLEO_AGENT to another name");
     one_line("the name from user and host", actor).map_err(refuse)
+}
+
+/// Adds the name of an agent to that of its caller, who acts for all of its agents.
+fn name_agent(actor: String, agent: Option<&str>) -> Result<String> {
+    let Some(agent) = agent else { return Ok(actor) };
+    let refuse = |message| Error::new(Code::InputInvalid, message).in_field("as");
+    let agent = one_line("--as", agent.to_string()).map_err(refuse)?;
+    Ok(format!("{actor}/{agent}"))
 }
 
 /// Checks a name for the log; the error is the message.

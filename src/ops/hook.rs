@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -25,6 +27,8 @@ use crate::workspace::{MANIFEST, Workspace};
 const BLOCKED: &str = "stopBlocked";
 /// Most bytes of a transcript that are read: prompts are at its beginning.
 const TRANSCRIPT_MAX: u64 = 32 << 20;
+/// How long a transcript may take until it is on disk.
+const TRANSCRIPT_WAIT: Duration = Duration::from_millis(400);
 /// Longest line of a transcript that is looked at, in bytes.
 const LINE_MAX: usize = 4 << 20;
 
@@ -63,10 +67,23 @@ pub(crate) fn stop(
     Ok(is_blocked.then(|| Block::because(reason(&workspace, &task, &record, &found))))
 }
 
+/// Returns whether a transcript is there. The client of a fast agent may still be writing it, which is waited for.
+fn is_written(path: &Path) -> bool {
+    let has_text = || {
+        path.metadata()
+            .is_ok_and(|found| found.is_file() && found.len() > 0)
+    };
+    let since = Instant::now();
+    while !has_text() && since.elapsed() < TRANSCRIPT_WAIT {
+        thread::sleep(TRANSCRIPT_WAIT / 20);
+    }
+    has_text()
+}
+
 /// Reads the transcript; an unreadable one is empty, because the task is known from elsewhere too.
 fn read(path: Option<&str>, ending: Ending) -> Transcript {
     let mut transcript = Transcript::for_ending(ending);
-    let Some(file) = path.map(Path::new).filter(|path| path.is_file()) else {
+    let Some(file) = path.map(Path::new).filter(|path| is_written(path)) else {
         return transcript;
     };
     let Ok(file) = File::open(file) else {
@@ -241,4 +258,22 @@ fn append(task: &Task, record: &SpawnRecord) -> String {
 /// Describes an error of the hook itself, which lets the agent end.
 pub(crate) fn describe_ignored_error(error: &Error) -> String {
     format!("cleo hook: {}; the agent may end", error.display_message())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transcript_that_is_still_written_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("transcript.jsonl");
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| is_written(&path));
+            std::fs::write(&path, "").unwrap();
+            std::fs::write(&path, "{}\n").unwrap();
+            assert!(waiting.join().unwrap());
+        });
+        assert!(!is_written(folder.path()));
+    }
 }

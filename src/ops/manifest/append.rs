@@ -56,18 +56,29 @@ pub(crate) fn append(
     Ok(Appended { entry, dry_run })
 }
 
-/// Refuses the entry by which a task is verified that the run of the caller holds for another agent.
+/// Refuses the entry by which a task is verified that the run of the caller holds for another agent, and the entry for a
+/// prompt that another one replaced.
 fn refuse_answer_for_other(context: &mut Context, entry: &str, linked: &[TaskId]) -> Result<()> {
     let caller = Caller::without_task(context);
     context.read(|transaction| {
         for id in linked {
-            let spawned = transaction.latest_spawn(*id)?;
-            if spawned.is_some_and(|spawned| spawned.manifest_id == entry) {
-                refuse_other(transaction, *id, &caller)?;
+            let spawned = transaction.spawns(*id)?;
+            match spawned
+                .iter()
+                .position(|spawned| spawned.manifest_id == entry)
+            {
+                None => {}
+                Some(at) if at + 1 == spawned.len() => refuse_other(transaction, *id, &caller)?,
+                Some(_) => return Err(refuse_late_entry(entry, *id)),
             }
         }
         Ok(())
     })
+}
+
+fn refuse_late_entry(entry: &str, task: TaskId) -> Error {
+    let message = format!("another prompt for {task} has replaced that of the entry {entry}");
+    Error::new(Code::ClaimLost, message).fix(format!("cleo show {task}"))
 }
 
 /// Finds the task under whose claim an entry is appended: that of the environment, else the only one that the entry is

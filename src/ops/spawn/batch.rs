@@ -206,6 +206,7 @@ impl Preparation {
         accept: &mut Accept<'_>,
         failed: &mut Vec<Failed>,
     ) -> Result<Vec<Spawned>> {
+        let caller = tasks::Caller::without_task(context);
         let (spawned, faults) = match options.dry_run {
             true => context.read(|transaction| Ok(self.prepare_all(transaction, ids, options))),
             false => context.write(|transaction| {
@@ -213,7 +214,7 @@ impl Preparation {
                 accepted.retain(|id| accept(transaction, *id));
                 let (all, faults) = self.prepare_all(transaction, &accepted, options);
                 for spawned in &all {
-                    store_record(transaction, self.record(spawned)?)?;
+                    store_record(transaction, self.record(spawned)?, &caller)?;
                 }
                 Ok((all, faults))
             }),

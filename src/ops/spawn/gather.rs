@@ -80,14 +80,25 @@ pub(super) fn choose_names(
     workspace: &Workspace,
     task: &Task,
     names: &mut Names,
+    again: bool,
 ) -> Result<Place> {
+    let claim = match again {
+        true => transaction.claim(task.id)?,
+        false => None,
+    };
+    let holder = claim.and_then(|claim| claim.holder);
+    let agent = holder
+        .as_deref()
+        .and_then(|holder| Some(holder.rsplit_once('/')?.1));
+    // An agent that starts over is another one, with a name of its own.
+    let is_taken = |id: &str| agent == Some(id);
     let slug = free_slug(transaction, workspace, task, names)?;
     let date = names.date.clone();
     let base = format!("{slug}-{date}");
     let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
     let manifest_id = std::iter::once(base.clone())
         .chain(numbered)
-        .find(|id| !names.in_manifest.has_id(id));
+        .find(|id| !names.in_manifest.has_id(id) && !is_taken(id));
     let place = Place {
         date,
         slug,

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Nothing;
-use super::tasks::One;
+use super::tasks::{Caller, One, claim};
 use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::Strategy;
@@ -123,11 +123,12 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
         require(transaction, task)?;
         preparation.read_manifest_for(transaction, &options, &[task])
     })?;
+    let caller = Caller::without_task(context);
     let mut spawned = match options.dry_run {
         true => context.read(|transaction| preparation.prepare(transaction, task, &options)),
         false => context.write(|transaction| {
             let spawned = preparation.prepare(transaction, task, &options)?;
-            store_record(transaction, preparation.record(&spawned)?)?;
+            store_record(transaction, preparation.record(&spawned)?, &caller)?;
             Ok(spawned)
         }),
     }?;
@@ -155,7 +156,12 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
     })
 }
 
-fn store_record(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
+/// Stores the receipt of a prompt. Another prompt than the last is for another agent.
+fn store_record(
+    transaction: &mut dyn Transaction,
+    record: SpawnRecord,
+    caller: &Caller,
+) -> Result<()> {
     let known = transaction.spawns(record.task)?;
     let same = known
         .iter()
@@ -173,6 +179,9 @@ fn store_record(transaction: &mut dyn Transaction, record: SpawnRecord) -> Resul
     // The record becomes the latest one, also if it existed before.
     if known.last() == Some(&record) {
         return Ok(());
+    }
+    if same.is_none() {
+        claim::replace_agent(transaction, record.task, caller)?;
     }
     transaction.put_spawn(&record)
 }

@@ -83,12 +83,17 @@ impl Preparation {
         Ok(())
     }
 
-    fn choose_names(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Place> {
+    fn choose_names(
+        &mut self,
+        transaction: &dyn Transaction,
+        task: &Task,
+        again: bool,
+    ) -> Result<Place> {
         let names = self.names.as_mut().ok_or_else(|| {
             let message = "the manifest was not read before a prompt";
             Error::new(Code::Internal, message)
         })?;
-        gather::choose_names(transaction, &self.workspace, task, names)
+        gather::choose_names(transaction, &self.workspace, task, names, again)
     }
 
     /// Prepares the prompt of a task with a free output file.
@@ -111,7 +116,7 @@ impl Preparation {
         if !options.dry_run && !options.again {
             self.refuse_to_discard(transaction, id)?;
         }
-        let place = self.choose_names(transaction, &task)?;
+        let place = self.choose_names(transaction, &task, options.again)?;
         self.compose_prompt(transaction, &task, &place, options)
     }
 
@@ -158,7 +163,7 @@ impl Preparation {
     /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
     pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
         let known = list_known_protocols()?;
-        let place = self.choose_names(transaction, task)?;
+        let place = self.choose_names(transaction, task, false)?;
         let (_, bindings, situation) = self.choose_skill(transaction, task, &place, None)?;
         let stack = select_protocols(&known[0], &known[1..], &situation);
         let block = inject(&block::compose(&stack), &bindings).text;

@@ -281,7 +281,8 @@ pub(crate) fn heartbeat(
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
             return Err(refuse_lost_claim(&task, None, &caller));
         };
-        let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
+        let holder = claim.holder.as_deref().unwrap_or_default();
+        let is_own = caller.epoch.is_some() || caller.acts_for(holder);
         if !is_own && !force {
             return Err(holder_error(&claim, &caller, "heartbeat"));
         }
@@ -337,13 +338,27 @@ pub(in crate::ops) fn end(
     let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
         return Ok(());
     };
-    let is_own = caller.epoch.is_some() || claim.holder.as_ref() == Some(&caller.name);
+    let holder = claim.holder.as_deref().unwrap_or_default();
+    let is_own = caller.epoch.is_some() || caller.acts_for(holder);
     let kind = match claim.is_expired(&caller.now) && !is_own {
         true => "expired",
         false => "released",
     };
     transaction.put_claim(&claim.release(&caller.now))?;
     record_claim(transaction, kind, &claim, kind == "released" && !is_own)
+}
+
+/// Ends the claim of an agent of the caller on a task that gets another prompt, for another agent.
+pub(in crate::ops) fn replace_agent(
+    transaction: &mut dyn Transaction,
+    task: TaskId,
+    caller: &Caller,
+) -> Result<()> {
+    let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
+    match holder.is_some_and(|holder| caller.leads(&holder)) {
+        true => end(transaction, task, caller),
+        false => Ok(()),
+    }
 }
 
 /// Ends the claim of a task that is not done, as [`end`] does, and returns its holder. Evidence from worktrees of a run

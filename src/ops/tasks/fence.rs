@@ -52,9 +52,15 @@ impl Caller {
         }
     }
 
-    /// Returns true for the caller, and for the run that the caller is an agent of.
+    /// Returns true for the caller, for its agents, and for the run that the caller is an agent of.
     pub(super) fn acts_for(&self, holder: &str) -> bool {
-        holder == self.name || self.run.as_deref() == Some(holder)
+        holder == self.name || self.leads(holder) || self.run.as_deref() == Some(holder)
+    }
+
+    /// Returns whether a name is that of an agent of the caller: `ada/parser` is one of `ada`.
+    pub(super) fn leads(&self, name: &str) -> bool {
+        let agent = name.strip_prefix(&self.name);
+        agent.is_some_and(|agent| agent.starts_with('/'))
     }
 
     /// Returns true for the task that an agent was started for, and for what is below it.
