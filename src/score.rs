@@ -7,6 +7,8 @@ use std::ops::RangeInclusive;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+/// Shortest word that counts, in characters.
+const TERM_MIN: usize = 3;
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// Returns `text` in lower case, decomposed (NFD) and without accents (U+0300 to U+036F).
@@ -36,6 +38,73 @@ pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
         let text = &normalized[start..rest];
         (!text.is_empty()).then_some(Term { text, start })
     })
+}
+
+/// Returns the words of a normalized text; of scripts without spaces between words, overlapping pairs of letters.
+pub(crate) fn units(normalized: &str) -> impl Iterator<Item = Term<'_>> {
+    terms(normalized).flat_map(|term| {
+        let parts = match term.text.contains(is_unspaced) {
+            true => divide(term),
+            false => Vec::new(),
+        };
+        let whole = parts.is_empty().then_some(term);
+        whole.into_iter().chain(parts)
+    })
+}
+
+/// Divides a term into the runs of one kind of script, and a run without spaces into pairs of letters.
+fn divide(term: Term<'_>) -> Vec<Term<'_>> {
+    // A sign belongs to the letter before it.
+    let letters = term
+        .text
+        .char_indices()
+        .filter(|(_, c)| !is_combining_mark(*c));
+    let ends = letters
+        .clone()
+        .skip(1)
+        .map(|(at, _)| at)
+        .chain([term.text.len()]);
+    let letters = letters
+        .zip(ends)
+        .map(|((at, c), end)| (at, end, is_unspaced(c)));
+    let letters: Vec<(usize, usize, bool)> = letters.collect();
+    let mut parts = Vec::new();
+    for run in letters.chunk_by(|a, b| a.2 == b.2) {
+        let length = if run[0].2 {
+            2.min(run.len())
+        } else {
+            run.len()
+        };
+        parts.extend(run.windows(length).map(|part| {
+            let (start, end) = (part[0].0, part[length - 1].1);
+            Term {
+                text: &term.text[start..end],
+                start: term.start + start,
+            }
+        }));
+    }
+    parts
+}
+
+/// Returns whether a letter is of a script without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+        | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+}
+
+/// Returns whether a normalized word counts: it has three characters, or two letters of a script without spaces.
+pub(crate) fn is_long_enough(word: &str) -> bool {
+    let has = |length: usize| word.chars().nth(length - 1).is_some();
+    word.len() >= TERM_MIN && (has(TERM_MIN) || has(2) && word.starts_with(is_unspaced))
+}
+
+/// Returns whether a message can name a tag: it is a word that counts, or several words.
+pub(crate) fn can_be_named(tag: &str) -> bool {
+    let normalized = normalize(tag);
+    let mut words = units(normalized.trim());
+    let first = words.next();
+    words.next().is_some()
+        || first.is_some_and(|word| word.text == normalized.trim() && is_long_enough(word.text))
 }
 
 /// Finds the first character from `start` on that begins a word, or that is in none; else the end of the text.
@@ -105,7 +174,7 @@ impl Words {
     pub(crate) fn parse(text: &str) -> Words {
         let normalized = normalize(text);
         let mut places = Vec::with_capacity(normalized.len() / 5 + 1);
-        places.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
+        places.extend(units(&normalized).map(|term| (term.start, term.start + term.text.len())));
         Words { normalized, places }
     }
 
@@ -137,6 +206,9 @@ impl Words {
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
     pub(crate) fn find(&self, keyword: &str) -> Option<usize> {
+        if keyword.contains(is_unspaced) {
+            return self.normalized.find(keyword);
+        }
         let is_plain = keyword.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if is_plain || keyword.chars().all(is_in_words) {
             let is_form =

@@ -16,6 +16,7 @@ pub(crate) use super::Draft;
 use super::{Agent, Kind};
 use crate::error::{Code, Error, Result, nearest, shorten};
 use crate::id;
+use crate::score::can_be_named;
 use crate::strict::{self, Fault};
 use crate::task::rules::check_list;
 
@@ -194,6 +195,23 @@ pub(super) fn list(field: &str, words: Vec<String>) -> Result<Vec<String>> {
             code => code,
         };
         Error { code, ..error }.in_field(field)
+    })
+}
+
+/// Returns a warning about tags that no message can name.
+pub(crate) fn find_dead_tags(agent: &Agent) -> Option<String> {
+    let dead: Vec<String> = agent
+        .tags
+        .iter()
+        .filter(|tag| !can_be_named(tag))
+        .cloned()
+        .collect();
+    (!dead.is_empty()).then(|| {
+        format!(
+            "`{}` has tags that no message can name: {}; a word needs three letters or digits, and a sign splits it",
+            agent.id,
+            dead.join(", ")
+        )
     })
 }
 

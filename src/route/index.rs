@@ -5,12 +5,18 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::is_long_enough;
 use crate::agent::{Agent, AgentStatus, Role};
-use crate::score::{normalize, terms};
+use crate::score::{is_long_enough, normalize, units};
 
 /// Hashing words is most of the work of making an index.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+
+/// Words of three letters or more that texts of all kinds have. As a tag they count.
+const EMPTY: [&str; 28] = [
+    "about", "and", "are", "but", "can", "did", "does", "for", "from", "has", "have", "help",
+    "how", "not", "please", "test", "that", "the", "this", "was", "what", "when", "which", "who",
+    "why", "will", "with", "you",
+];
 
 #[derive(Debug, Default)]
 pub(super) struct Word {
@@ -18,6 +24,8 @@ pub(super) struct Word {
     pub(super) holders: Vec<usize>,
     /// Agents that have it as a tag, once for each such tag.
     pub(super) tagged: Vec<usize>,
+    /// Whether it says nothing, so that it alone decides nothing.
+    pub(super) is_empty: bool,
     /// Lengths of the tags of several words that begin with it.
     pub(super) phrase_lengths: Vec<usize>,
 }
@@ -34,7 +42,7 @@ pub(super) enum Tag<'a> {
 impl<'a> Tag<'a> {
     pub(super) fn parse(normalized: &'a str) -> Tag<'a> {
         let whole = normalized.trim();
-        let mut words = terms(whole).map(|term| term.text);
+        let mut words = units(whole).map(|term| term.text);
         match (words.next(), words.next()) {
             (Some(word), None) if word == whole && is_long_enough(word) => Tag::Word(word),
             (Some(first), Some(second)) => {
@@ -140,11 +148,14 @@ impl Index {
     }
 
     fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) {
-        for term in terms(normalized) {
+        for term in units(normalized) {
             let number = self.word_number(term.text).unwrap_or_else(|| {
                 let number = self.words.len();
                 self.numbers.insert(term.text.into(), number);
-                self.words.push(Word::default());
+                self.words.push(Word {
+                    is_empty: EMPTY.contains(&term.text),
+                    ..Word::default()
+                });
                 number
             });
             numbers.push(number);

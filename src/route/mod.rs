@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::score::Words;
+use crate::score::{Words, is_long_enough};
 
 pub(crate) use index::Index;
 pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
@@ -24,9 +24,6 @@ pub(crate) const FINALIZE: &str = "finalize";
 
 /// Points for a tag that the message names. A word counts one.
 pub(crate) const TAG_BOOST: u32 = 2;
-
-/// Shortest word that counts, in characters.
-pub(crate) const TERM_MIN: usize = 3;
 
 /// When a word of a message counts for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,11 +84,6 @@ impl Message {
     fn term(&self, number: usize) -> &str {
         self.words.get(self.terms[number])
     }
-}
-
-/// Returns whether a normalized word is long enough to count.
-fn is_long_enough(word: &str) -> bool {
-    word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
 }
 
 /// A message that is to be routed, or answered.

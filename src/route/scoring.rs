@@ -59,23 +59,27 @@ impl Index {
         }
     }
 
-    /// Returns the points of each agent.
-    pub(super) fn points(&self, reading: &Reading<'_>) -> Vec<u32> {
+    /// Returns the points of each agent, and whether something of them may decide: a tag, or a word that says something.
+    pub(super) fn points(&self, reading: &Reading<'_>) -> (Vec<u32>, Vec<bool>) {
         let mut points = vec![0; self.agents.len()];
+        let mut may_decide = vec![false; self.agents.len()];
         // A term in several words of an agent counts once.
         let mut counted = vec![0; self.agents.len()];
         for (term, word) in &reading.terms {
-            for place in &self.words[*word].holders {
+            let word = &self.words[*word];
+            for place in &word.holders {
                 points[*place] += u32::from(counted[*place] != term + 1);
                 counted[*place] = term + 1;
+                may_decide[*place] |= !word.is_empty;
             }
         }
         let words = reading.words.iter().map(|word| &self.words[*word].tagged);
         let phrases = reading.phrases.iter().map(|phrase| &self.phrases[*phrase]);
         for place in words.chain(phrases).flatten() {
             points[*place] += TAG_BOOST;
+            may_decide[*place] = true;
         }
-        points
+        (points, may_decide)
     }
 
     fn phrases_in(&self, numbers: &[usize]) -> Vec<&[usize]> {
@@ -93,10 +97,16 @@ impl Index {
         found
     }
 
-    /// Returns the best candidates in their order, also with no points.
-    pub(super) fn best(&self, points: &[u32], limit: usize) -> Vec<Standing> {
+    /// Returns the best candidates that are `wanted` in their order, also with no points.
+    pub(super) fn best(
+        &self,
+        points: &[u32],
+        limit: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Vec<Standing> {
         let agents = self.candidates.iter().zip(points).enumerate();
-        let candidates = agents.filter(|(_, (is_candidate, _))| **is_candidate);
+        let candidates =
+            agents.filter(|(place, (is_candidate, _))| **is_candidate && wanted(*place));
         let mut all: Vec<Standing> = candidates
             .map(|(place, (_, score))| Standing {
                 score: *score,

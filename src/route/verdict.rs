@@ -15,9 +15,8 @@ impl Index {
     /// Decides which agent gets a message. The same message and the same agents give the same decision.
     pub(crate) fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
         let reading = self.read(request.message, request.by);
-        let points = self.points(&reading);
-        let mut leaders = self.best(&points, 2);
-        leaders.retain(|one| one.score > 0);
+        let (points, may_decide) = self.points(&reading);
+        let leaders = self.best(&points, 2, |place| may_decide[place]);
         let requested = request.agent.and_then(|id| self.position(id));
         let requested = requested.filter(|place| self.candidates[*place]);
         let requested = requested.map(|place| Standing {
@@ -29,7 +28,8 @@ impl Index {
             .iter()
             .filter(|one| Some(one.place) != chosen.map(|it| it.place));
         let runner_up = others.next();
-        let (agent, score) = chosen.map_or((FINALIZE, 0), |it| (self.id(&it), it.score));
+        let best = points.iter().copied().max().unwrap_or(0);
+        let (agent, score) = chosen.map_or((FINALIZE, best), |it| (self.id(&it), it.score));
         let (decided, reason) = match (requested, chosen) {
             (Some(_), _) => {
                 let reason = format!("{agent} was requested; its score is {score}");
@@ -37,7 +37,8 @@ impl Index {
             }
             (None, Some(_)) => {
                 let mut reason = format!("Best match with score {score}");
-                let equals = points.iter().filter(|points| **points == score).count();
+                let equals = points.iter().zip(&may_decide);
+                let equals = equals.filter(|one| *one == (&score, &true)).count();
                 if equals > 1 {
                     reason += &format!(" (the first of {equals} agents with this score)");
                 }
@@ -47,9 +48,11 @@ impl Index {
                 )
             }
             (None, None) => {
-                let mut reason = "No suitable agent found (best score: 0)".to_string();
+                let mut reason = format!("No suitable agent found (best score: {best})");
                 if request.message.terms().len() == 0 {
                     reason += ": the message has no word of three characters or more";
+                } else if best > 0 {
+                    reason += ": the words that match say nothing";
                 }
                 (
                     Decided::Finalize,
@@ -70,7 +73,7 @@ impl Index {
             }),
             terms: request.message.terms().collect(),
             candidates: request.explain.map(|limit| {
-                let best = self.best(&points, limit).into_iter();
+                let best = self.best(&points, limit, |_| true).into_iter();
                 best.map(|one| self.candidate(one, &reading, request))
                     .collect()
             }),

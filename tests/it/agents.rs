@@ -589,3 +589,13 @@ fn second_document_and_duplicate_field_name_their_line() {
         says(&routed, line);
     }
 }
+
+#[test]
+fn tags_that_no_message_can_name_are_warned_of() {
+    let workspace = TestWorkspace::new();
+    let told = workspace
+        .ask("agents register Go --prompt p --tag c++ --tag go --tag golang --tag 'go modules' --tag 测试");
+    let warning = "`go` has tags that no message can name: c++, go; a word needs three letters or digits, and a sign splits it";
+    assert_eq!(told["warnings"], json!([warning]));
+    assert_eq!(workspace.ask("agents list")["warnings"], json!([warning]));
+}

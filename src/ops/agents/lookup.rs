@@ -4,7 +4,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::{AgentId, One, Registry, Shown, load_in};
-use crate::agent::{Agent, AgentStatus, Kind, Role};
+use crate::agent::{Agent, AgentStatus, Kind, Role, draft};
 use crate::error::{Code, Result};
 use crate::ops::{Context, Notes, Surroundings};
 use crate::score::normalize;
@@ -98,6 +98,7 @@ pub(crate) fn list(
     notes.warn(std::mem::take(&mut registry.known.warnings));
     let mut agents = std::mem::take(&mut registry.known.agents);
     agents.retain(|agent| lookup.fits(agent));
+    notes.warn(agents.iter().filter_map(draft::find_dead_tags));
     let agents = agents.into_iter();
     let agents: Vec<Shown> = agents.map(|it| registry.show(it).agent).collect();
     let total = agents.len();

@@ -133,6 +133,7 @@ fn save_agent(
         Ok((agent, created, trusted_by))
     })?;
     notes.warn(draft::find_unused_connection(&agent));
+    notes.warn(draft::find_dead_tags(&agent));
     notes.is_rehearsed = !keeps;
     // A change of another field does not trust a connection that the user has not named.
     let is_named = kinds.contains(&agent.kind);
