@@ -134,17 +134,17 @@ pub(super) fn surroundings(
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
     let assignment = assignment()?;
-    // Agents of a run act under its name.
-    let agent = globals
-        .agent
-        .as_deref()
-        .filter(|_| assignment.run.is_none());
+    // Agents of a run act under its name, whatever they call themselves.
+    let actor = match assignment.run.clone().filter(|run| is_run(run)) {
+        Some(run) => run,
+        None => name_agent(actor(settings)?, globals.agent.as_deref())?,
+    };
     let mut surroundings = Surroundings {
         command,
         directory: directory(root.as_deref())?,
         root,
         clock: Clock::from_setting(setting("CLEO_NOW")?.as_deref())?,
-        actor: name_agent(actor(settings)?, agent)?,
+        actor,
         assignment,
         judges_workspace: false,
         gate_variables: GateVariables::from(settings),

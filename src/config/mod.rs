@@ -24,6 +24,12 @@ pub(crate) enum Origin {
     Default,
 }
 
+impl Origin {
+    fn is_project(&self) -> bool {
+        matches!(self, Origin::File { path, .. } if Path::new(path).ends_with(".cleo/config.yaml"))
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -42,7 +48,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Adds a value after those that take precedence. A project's file can demand more proof, and never less.
     pub(crate) fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
+        let is_less = key.name == VERIFY_REQUIRED && value == Value::Text("spawned".to_string());
+        if is_less && origin.is_project() {
+            return;
+        }
         self.set.push((key.name, value, origin));
     }
 
@@ -88,7 +99,7 @@ impl Settings {
     }
 
     pub(crate) fn is_from_project(&self, name: &str) -> bool {
-        matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
+        self.origin(name).is_some_and(|origin| origin.is_project())
     }
 
     pub(crate) fn is_on(&self, name: &str) -> bool {

@@ -227,7 +227,7 @@ meets)
 late)
     trap '' TERM
     cleo release "$CLEO_TASK_ID" --force >/dev/null 2>&1
-    env -u CLEO_EPOCH -u CLEO_AGENT CLEO_AGENT=other cleo claim "$CLEO_TASK_ID" >/dev/null 2>&1
+    env -u CLEO_EPOCH -u CLEO_RUN_ID CLEO_AGENT=other cleo claim "$CLEO_TASK_ID" >/dev/null 2>&1
     work
     cleo complete "$CLEO_TASK_ID" >"$here/late" 2>&1
     echo "$?" >>"$here/late"

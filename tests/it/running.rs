@@ -586,6 +586,30 @@ fn agent_of_run_takes_no_task_from_run_or_another_agent() {
 }
 
 #[test]
+fn agent_of_run_keeps_the_name_of_the_run() {
+    let workspace = plan_epic();
+    workspace.ok("add Aside --acceptance 'It holds :: false'");
+    workspace.ok("claim T6");
+    let names = [
+        "CLEO_AGENT=$CLEO_RUN_ID/sub",
+        "CLEO_AGENT=ada",
+        "CLEO_AGENT=tester",
+    ];
+    let tried = names.map(|name| {
+        format!("{name} cleo complete T6 --force; echo $?; {name} cleo release T6; echo $?\n")
+    });
+    workspace.write("try.sh", tried.concat());
+    let command = format!("sh -c 'sh try.sh >tried 2>/dev/null; exec sh $0 works' {AGENT}");
+    let words = ["run", "T2", "--command", &command];
+    let reply = workspace.finish(workspace.command(&words), "");
+    assert_eq!(reply.exit, 0, "{reply}");
+    let tried = workspace.read("tried");
+    let exits = tried.lines().filter(|line| !line.starts_with('{'));
+    assert_eq!(exits.collect::<Vec<_>>(), ["6", "35"].repeat(3), "{tried}");
+    assert!(statuses(&workspace).contains("T6 active"));
+}
+
+#[test]
 fn agent_of_nested_run_completes_no_task_of_outer_run() {
     let workspace = plan_epic();
     workspace.ok("update T3 --acceptance 'It holds :: false'");

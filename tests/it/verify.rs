@@ -381,6 +381,9 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     // Its parts say whether it is done.
     workspace.ok("complete T3");
     workspace.ok("config set verify.required spawned");
+    workspace.ok("config set verify.required always --user");
+    workspace.refuse("complete T1", "E_NOT_VERIFIED");
+    workspace.ok("config set verify.required spawned --user");
     workspace.ok("complete T1");
 }
 

@@ -166,6 +166,21 @@ fn tasks_are_shared_and_name_agents_to_their_users_only() {
 }
 
 #[test]
+fn epoch_of_another_user_is_no_claim() {
+    World::new().walk(
+        r#"
+        ann POST /api/work/tasks {"title": "One"} -> 201
+        ann POST /api/work/tasks/T1/claim {"agent": "coder"} -> 200 {"claim": {"holder": "ann/coder", "epoch": 1}}
+        bob POST /api/work/tasks/T1/complete {"epoch": 1} -> 409 E_CLAIMED
+        bob POST /api/work/tasks/T1/release {"epoch": 1} -> 409 E_CLAIMED
+        bob POST /api/work/tasks/T1/heartbeat {"epoch": 1} -> 409 E_CLAIMED
+        bob POST /api/work/tasks/T1/start {"epoch": 1} -> 409 E_CLAIMED
+        ann POST /api/work/tasks/T1/release {"epoch": 1} -> 200
+        "#,
+    );
+}
+
+#[test]
 fn tasks_never_reveal_or_assign_agents_of_other_users() {
     World::new().walk(
         r#"
@@ -179,6 +194,8 @@ fn tasks_never_reveal_or_assign_agents_of_other_users() {
         bob GET /api/work/log -> 200 lacks anns
         bob GET /api/tasks -> 200 lacks anns
         bob GET /api/work/next -> 200 lacks anns
+        ann GET /api/work/next?agent=anns -> 200 {"task": {"id": "T1"}}
+        bob GET /api/work/next?agent=anns -> 200 {"task": null}
         ann GET /api/work/tasks/T1 -> 200 has anns
         ann GET /api/work/tasks?agent=anns -> 200 {"total": 1}
         bob GET /api/work/tasks?agent=anns -> 200 {"total": 0}

@@ -242,8 +242,10 @@ pub(in crate::ops) fn take_or_renew(
     refuse_other(transaction, task.id, caller)?;
     let last = transaction.claim(task.id)?;
     let own = last.as_ref().filter(|last| {
-        let live = last.live_holder(&caller.now);
-        caller.epoch.is_some() || live.is_some_and(|holder| caller.acts_for(holder))
+        // An epoch that was checked renews a lease that is over, too.
+        let held = last.holder.as_deref().filter(|_| caller.epoch.is_some());
+        let held = held.or(last.live_holder(&caller.now));
+        held.is_some_and(|holder| caller.works_under(holder))
     });
     if let Some(own) = own {
         return Ok((renew(transaction, own, caller, lease)?, false));
@@ -282,7 +284,7 @@ pub(crate) fn heartbeat(
             return Err(refuse_lost_claim(&task, None, &caller));
         };
         let holder = claim.holder.as_deref().unwrap_or_default();
-        let is_own = caller.epoch.is_some() || caller.acts_for(holder);
+        let is_own = caller.works_under(holder);
         if !is_own && !force {
             return Err(holder_error(&claim, &caller, "heartbeat"));
         }
@@ -339,7 +341,7 @@ pub(in crate::ops) fn end(
         return Ok(());
     };
     let holder = claim.holder.as_deref().unwrap_or_default();
-    let is_own = caller.epoch.is_some() || caller.acts_for(holder);
+    let is_own = caller.works_under(holder);
     let kind = match claim.is_expired(&caller.now) && !is_own {
         true => "expired",
         false => "released",

@@ -23,6 +23,8 @@ pub(in crate::ops) struct Caller {
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
+    /// Whether the caller is one of several users, whom the epoch of another one gives no right.
+    is_user: bool,
     fixed_clock: bool,
 }
 
@@ -37,6 +39,7 @@ impl Caller {
             at,
             now: timestamp(at),
             epoch: None,
+            is_user: surroundings.visible_user().is_some(),
             fixed_clock: matches!(surroundings.clock, Clock::Fixed(_)),
         }
     }
@@ -55,6 +58,11 @@ impl Caller {
     /// Returns true for the caller, for its agents, and for the run that the caller is an agent of.
     pub(super) fn acts_for(&self, holder: &str) -> bool {
         holder == self.name || self.leads(holder) || self.run.as_deref() == Some(holder)
+    }
+
+    /// Returns true for a caller that works under a claim: in the name of its holder, or by its epoch, which was checked.
+    pub(super) fn works_under(&self, holder: &str) -> bool {
+        self.acts_for(holder) || self.epoch.is_some() && !self.is_user
     }
 
     /// Returns whether a name is that of an agent of the caller: `ada/parser` is one of `ada`.
@@ -206,8 +214,7 @@ pub(in crate::ops) fn check_epoch(
     }
 }
 
-/// Refuses a caller whose claim was lost and, if it names no epoch, one that does not hold the
-/// task while somebody else does. With `force` the latter passes, with a warning.
+/// Refuses a caller whose claim was lost, and one that works under no claim that is held; with `force` only warns of it.
 pub(in crate::ops) fn check_holder(
     transaction: &dyn Transaction,
     task: &Task,
@@ -217,14 +224,11 @@ pub(in crate::ops) fn check_holder(
 ) -> Result<Option<String>> {
     check_epoch(transaction, task, caller)?;
     refuse_other(transaction, task.id, caller)?;
-    let claim = transaction
-        .claim(task.id)?
-        .filter(|_| caller.epoch.is_none());
-    let Some(claim) = claim else {
+    let Some(claim) = transaction.claim(task.id)? else {
         return Ok(None);
     };
     match claim.live_holder(&caller.now) {
-        Some(holder) if !caller.acts_for(holder) => {
+        Some(holder) if !caller.works_under(holder) => {
             let error = holder_error(&claim, caller, verb);
             match force {
                 true => Ok(Some(format!("by force: {}", error.message))),

@@ -6,6 +6,7 @@ use super::choose::{Choice, choose};
 use super::{check_scope, describe_conflict, problems};
 use crate::error::Result;
 use crate::id::{self, TaskId};
+use crate::ops::agents::find_assigned;
 use crate::ops::tasks::read::warn_of_problems;
 use crate::ops::tasks::{Extract, NextRequest, find_output};
 use crate::ops::{Context, require};
@@ -118,12 +119,13 @@ pub(in crate::ops) fn find_delivered(
 /// Chooses the next task, and warns of tasks that can never start.
 pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> {
     let (now, epic) = (context.now(), request.epic);
+    let agent = find_assigned(context, request.agent)?;
     let workspace = context.workspace.clone();
     // A caller who may not see all agents is not told their names.
     let sees_all = context.surroundings.visible_user().is_none();
     let next = context.read(|tasks| {
         check_scope(tasks, epic)?;
-        let mut choice = choose(tasks, epic, request.agent.as_deref(), &now)?;
+        let mut choice = choose(tasks, epic, agent.as_deref(), &now)?;
         let (mut unblocks, mut assigned, mut command) = (Vec::new(), None, None);
         if let Some(ReadyTask { task, .. }) = &choice.task {
             unblocks = tasks.list_unblocked_by(task.id)?;
