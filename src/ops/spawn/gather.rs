@@ -276,11 +276,12 @@ pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
     }
 }
 
-/// Puts a fence around text with a fence or a comment of its own, which would swallow the protocol behind it if it were
-/// left open. Other text stays as it is.
+/// Signs of text that could swallow the protocol behind it, or pass for the protocol.
+const FENCED: [&str; 5] = ["```", "~~~", "<!--", "SUBAGENT PROTOCOL", "OUT-0"];
+
+/// Puts a fence around text with one of the signs in it. Other text stays as it is.
 fn fence(text: &str) -> String {
-    let opens = |line: &str| line.contains("```") || line.contains("~~~") || line.contains("<!--");
-    if !text.lines().any(opens) {
+    if !FENCED.iter().any(|sign| text.contains(sign)) {
         return text.to_string();
     }
     let longest = text.split(|c| c != '`').map(str::len).max();
