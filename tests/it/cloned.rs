@@ -560,3 +560,20 @@ fn what_commands_of_attacker_proved_is_not_proven() {
     assert_eq!(shown["criteria"][0]["state"], "proven");
     user.result("complete T1");
 }
+
+#[test]
+fn another_repository_at_a_trusted_path_is_not_trusted() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Mine --acceptance 'holds :: touch ran'");
+    workspace.ok("verify T1 --run-all");
+    fs::remove_file(workspace.path("ran")).unwrap();
+    fs::rename(workspace.path(".cleo"), workspace.path("old")).unwrap();
+    workspace.ok("init");
+    let line = json!({"title": "Theirs", "acceptance": ["holds :: touch ran"]});
+    workspace.write("plan.jsonl", line.to_string());
+    workspace.ok("add --batch plan.jsonl");
+    workspace.fails("verify T1 --run-all", "E_UNTRUSTED");
+    assert!(!workspace.path("ran").exists());
+    workspace.ok("trust --yes");
+    workspace.ok("verify T1 --run-all");
+}
