@@ -881,6 +881,28 @@ fn damaged_agent_can_be_removed() {
 }
 
 #[test]
+fn damaged_receipt_of_prompt_costs_only_its_task() {
+    let workspace = workspace();
+    workspace.ok("spawn T2");
+    workspace.ok("start T2");
+    sql(&workspace, "UPDATE spawns SET receipt = 'no JSON'");
+    let told = workspace.ask("orchestrator validate");
+    assert_eq!(told["success"], true, "{told}");
+    let warnings = told["warnings"].to_string();
+    let left_out = "T2 is left out: prompt of task 2 is damaged";
+    assert!(warnings.contains(left_out), "{told}");
+    workspace.fails("complete T2", "E_ROW_DAMAGED");
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
+    assert!(
+        found.contains("`cleo doctor --remove-damaged` removes it"),
+        "{found}"
+    );
+    let removed = workspace.ask("doctor --remove-damaged");
+    assert_eq!(removed["success"], true, "{removed}");
+    workspace.ok("spawn T2");
+}
+
+#[test]
 fn damaged_runs_and_messages_are_removed_on_demand() {
     let workspace = workspace();
     workspace.ask("agents execute 'say it again'");

@@ -63,17 +63,19 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
     let required = context.load_sections()?.to_vec();
     let workspace = context.workspace.clone();
     let key = Trust::new(&context.surroundings, &workspace).read_key();
+    let mut left_out = Vec::new();
     let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {
             require(transaction, epic)?;
         }
-        let worked = read_worked(transaction, epic)?;
+        let worked = read_worked(transaction, epic, &mut left_out)?;
         let rules = report_rules(transaction, &workspace, &worked)?;
         let done = worked.iter().filter(|it| it.task.status == Status::Done);
         let done: Vec<&Worked> = done.collect();
         let tasks = check_finished(transaction, (&workspace, key.as_ref()), &done, &required)?;
         Ok((rules, tasks, done.len()))
     })?;
+    context.notes.warn(left_out);
     let broken = tasks.iter().filter(|task| !task.violations.is_empty());
     let compliant = total - broken.count();
     context.notes.failure = find_failure(&rules, &tasks);
@@ -85,18 +87,29 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
     })
 }
 
-/// Reads the tasks that are not pending, by id.
-fn read_worked(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<Vec<Worked>> {
+/// Reads the tasks that are not pending, by id. Tasks with a damaged row are left out, with the reason.
+fn read_worked(
+    transaction: &dyn Transaction,
+    epic: Option<TaskId>,
+    left_out: &mut Vec<String>,
+) -> Result<Vec<Worked>> {
     let nodes = transaction.nodes(epic)?;
     let parents: HashSet<TaskId> = nodes.iter().filter_map(|node| node.parent).collect();
     let mut worked = Vec::new();
     for node in nodes.iter().filter(|node| node.status != Status::Pending) {
-        if let Some(task) = transaction.task(node.id)? {
-            worked.push(Worked {
-                spawn: transaction.latest_spawn(node.id)?,
+        let task = transaction.task(node.id);
+        let read = task.and_then(|task| Ok((task, transaction.latest_spawn(node.id)?)));
+        match read {
+            Ok((Some(task), spawn)) => worked.push(Worked {
+                spawn,
                 is_leaf: !node.is_epic && !parents.contains(&node.id),
                 task,
-            });
+            }),
+            Ok((None, _)) => {}
+            Err(error) if error.code == Code::RowDamaged => {
+                left_out.push(format!("{} is left out: {}", node.id, error.message));
+            }
+            Err(error) => return Err(error),
         }
     }
     worked.sort_unstable_by_key(|it| it.task.id);

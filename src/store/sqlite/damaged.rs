@@ -12,7 +12,7 @@ use crate::store::{OperationFilter, Transaction};
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
 /// Tables whose damaged rows are removed: the key, the columns that are read and how, and what is deleted before a row.
-const REMOVABLE: [(&str, &str, &str, Read, &str); 5] = [
+const REMOVABLE: [(&str, &str, &str, Read, &str); 6] = [
     (
         "runs",
         "position",
@@ -42,6 +42,13 @@ const REMOVABLE: [(&str, &str, &str, Read, &str); 5] = [
         "",
     ),
     ("records", chat::NAME, chat::COLUMNS, chat::read, ""),
+    (
+        "spawns",
+        "sequence",
+        records::SPAWN_COLUMNS,
+        |row| records::read_spawn(row).map(drop),
+        "",
+    ),
 ];
 
 impl SqliteStore {
@@ -60,9 +67,6 @@ impl SqliteStore {
         all(records::LINK_COLUMNS, "links", |row| {
             records::read_link(row).map(drop)
         })?;
-        all(records::SPAWN_COLUMNS, "spawns", |row| {
-            records::read_spawn(row).map(drop)
-        })?;
         all(records::CLAIM_COLUMNS, "claims", |row| {
             records::read_claim(row).map(drop)
         })?;
@@ -74,8 +78,8 @@ impl SqliteStore {
         read_small_tables(open)
     }
 
-    /// Removes unreadable runs, events, conversations, messages and records, with the events of such runs and the
-    /// messages of such conversations, and the note of lost commits. Returns them.
+    /// Removes unreadable runs, events, conversations, messages, records and receipts of prompts, with the events of such
+    /// runs and the messages of such conversations, and the note of lost commits. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();

@@ -12,7 +12,7 @@ use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF};
 const KINDS: [(&str, &str); 16] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
-    ("FROM spawns", "a spawn of a task,"),
+    ("FROM spawns", "prompt of task"),
     ("FROM links", "a link of task"),
     ("FROM gates", GATES),
     ("FROM claims", CLAIM_OF),
