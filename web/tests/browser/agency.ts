@@ -76,7 +76,7 @@ export async function agency(): Promise<Agency> {
   const world = new Agency();
   world.cleo("init");
   for (const message of ["Explain the Second War in Warcraft history.", "Help me design a creative layout for my blog.", "Solve 2x + 5 = 15 and explain the steps.", "zzzz qqqq", `${EVIL} history`])
-    world.cleo("agents", "execute", message);
+    world.tries("agents", "execute", message);
   world.cleo("agents", "register", "Billing helper", "--tag", "invoice,billing", "--prompt", "You know invoices.");
   world.cleo("agents", "update", "billing-helper", "--status", "paused");
   world.cleo("agents", "register", EVIL, "--id", "evil", "--tag", `xss,${EVIL.slice(0, 40)}`, "--description", EVIL, "--prompt", EVIL);
