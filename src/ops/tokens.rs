@@ -21,7 +21,7 @@ use crate::id;
 const PREFIX: &str = "cleo_";
 /// Random bytes in a token.
 const SECRET: usize = 32;
-/// Why there is no folder of the user's data, and the way out.
+/// Message for a user whose data folder is unknown, with the way out.
 pub(super) const NO_HOME: &str = "HOME is not set to a full path, nor is XDG_DATA_HOME; type `export HOME=FOLDER` with \
                                   that of your home folder";
 /// Largest file of tokens that is read, in bytes.

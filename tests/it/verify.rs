@@ -407,6 +407,6 @@ fn deliverables_that_are_not_there_are_named() {
         json!(["docs/plan.md"])
     );
     let told = workspace.ask("complete T1");
-    let warning = "docs/plan.md should be there when T1 is done, and is not";
+    let warning = "T1 has deliverables that are not there: docs/plan.md";
     assert_eq!(told["warnings"], json!([warning]));
 }

@@ -156,7 +156,7 @@ pub(super) fn read(
     let mut ready = tasks::find_ready(context, epic, Some(READY_MAX))?;
     let first = ready.tasks.iter().map(|one| one.task.clone());
     let ids: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
-    let delivered = tasks::find_delivered(context, &ids)?;
+    ready.delivered = tasks::find_delivered(context, &ids)?;
     let (mut overview, apart) = context.read(|transaction| {
         let scope = Scope::new(transaction, epic);
         let state = transaction.counts(epic)?;
@@ -191,7 +191,6 @@ pub(super) fn read(
         let apart = tasks::select_independent(transaction, &ids, usize::MAX, &now)?;
         Ok((overview, apart))
     })?;
-    ready.delivered = delivered;
     let left = find_left(context, &overview)?;
     overview.recommended = recommend(&overview, left.as_ref(), &ready, &apart);
     Ok((overview, ready))

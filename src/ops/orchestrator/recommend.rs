@@ -37,8 +37,8 @@ fn advise(
     }
 }
 
-/// Decides which action comes first: for interrupted runs, finished tasks, expired claims, output to be verified, ready tasks, active
-/// tasks, problems, and at last for an epic or workspace without open work.
+/// Decides which action comes first: for interrupted runs, finished tasks, expired claims, output to be verified, ready
+/// tasks, active tasks, problems, and at last for an epic or workspace without open work.
 pub(super) fn recommend(
     overview: &Overview,
     left: Option<&(TaskId, AbandonedRun)>,

@@ -164,7 +164,7 @@ impl TaskGates {
     pub(super) fn warn_missing(&self) -> Option<String> {
         let names = self.missing.join(", ");
         let message = format!(
-            "{names} should be there when {} is done, and is not",
+            "{} has deliverables that are not there: {names}",
             self.task_id
         );
         (!names.is_empty()).then_some(message)

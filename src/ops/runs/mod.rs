@@ -55,8 +55,8 @@ pub(crate) fn is_run(name: &str) -> bool {
         .strip_prefix("run_")
         .and_then(|rest| rest.split_once('_'));
     made.is_some_and(|(moment, rest)| {
-        let is_made = |rest: &str| !rest.is_empty() && !rest.contains('/');
-        moment.len() >= 13 && moment.bytes().all(|it| it.is_ascii_digit()) && is_made(rest)
+        let is_moment = moment.len() >= 13 && moment.bytes().all(|it| it.is_ascii_digit());
+        is_moment && !rest.is_empty() && !rest.contains('/')
     })
 }
 
