@@ -98,7 +98,7 @@ pub(crate) fn is_long_enough(word: &str) -> bool {
     word.len() >= TERM_MIN && (has(TERM_MIN) || has(2) && word.starts_with(is_unspaced))
 }
 
-/// Returns whether a message can name a tag: it is a word that counts, or several words.
+/// Returns whether a message can name a tag, which is one word that counts or several words.
 pub(crate) fn can_be_named(tag: &str) -> bool {
     let normalized = normalize(tag);
     let mut words = units(normalized.trim());

@@ -214,7 +214,7 @@ pub(in crate::ops) fn check_epoch(
     }
 }
 
-/// Refuses a caller whose claim was lost, and one that works under no claim that is held; with `force` only warns of it.
+/// Refuses a caller whose claim was lost, and one other than the holder of the task; `force` warns of the latter only.
 pub(in crate::ops) fn check_holder(
     transaction: &dyn Transaction,
     task: &Task,
