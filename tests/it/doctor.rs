@@ -178,6 +178,7 @@ fn link_out_of_workspace_is_found() {
         ".cleo/runs",
         ".cleo/config.yaml",
         ".cleo/runs/run_1769418003000_1",
+        ".cleo/runs/run_1769418003000_1/T1-1.log",
     ] {
         let workspace = workspace();
         std::fs::create_dir_all(workspace.path("../outside/run_1")).unwrap();

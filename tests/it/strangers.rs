@@ -380,6 +380,14 @@ fn damaged_gates_are_opened_again_by_clearing_them() {
     let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(found.contains(way), "{found}");
     // The rest of the task is as it was.
+    let shown = workspace.ask("show T2");
+    assert_eq!(shown["result"]["task"]["id"], json!("T2"), "{shown}");
+    assert_eq!(shown["result"]["verification"], json!(null), "{shown}");
+    let warned = shown["warnings"].to_string();
+    assert!(
+        warned.contains("the gate record of T2 is left out"),
+        "{warned}"
+    );
     workspace.ok("update T2 --title New");
     workspace.result("orchestrator brief");
     let mut agent = workspace.command(&["update", "T2", "--clear", "required-gates"]);

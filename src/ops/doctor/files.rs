@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use walkdir::{DirEntry, WalkDir};
+
 use super::Finding;
 use crate::dispatch::Matrix;
 use crate::error::quote;
@@ -164,11 +166,15 @@ fn check_ignored(workspace: &Workspace) -> Finding {
 /// Finds links out of the workspace in places that cleo writes to, which it then refuses.
 fn check_links(workspace: &Workspace) -> Vec<Finding> {
     let check = "workspace.links";
-    let runs = fs::read_dir(workspace.root.join(RUNS));
-    let runs = runs.into_iter().flatten().flatten();
-    let runs = runs.map(|run| format!("{RUNS}/{}", run.file_name().to_string_lossy()));
+    let below = WalkDir::new(workspace.root.join(RUNS)).follow_root_links(false);
+    let below = below.min_depth(1).max_depth(3).into_iter().flatten();
+    let links = below.filter(DirEntry::path_is_symlink);
+    let links = links.filter_map(|link| {
+        let place = link.path().strip_prefix(&workspace.root).ok()?;
+        Some(place.to_string_lossy().into_owned())
+    });
     let places = [RUNS, ".cleo/config.yaml"].map(String::from);
-    let refused = places.into_iter().chain(runs);
+    let refused = places.into_iter().chain(links);
     let refused = refused.filter_map(|place| workspace.confine(&place).err());
     let mut findings = Vec::from_iter(refused.map(|error| Finding::from_error(check, error)));
     // The fix names the link, below which everything leads out.

@@ -315,20 +315,27 @@ pub(crate) fn show(context: &mut Context, which: One) -> Result<TaskGates> {
 
 pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.find_judged_workspace(task)?;
-    gates_in(context, &tree, task)
+    let read = context.read(|tasks| Ok((require(tasks, task)?, tasks.gates(task)?)))?;
+    judge(context, &tree, read)
 }
 
 /// Reads the gates of a task to show them, which proves nothing: the workspace counts where no tree can be judged from
-/// the folder of the caller.
+/// the folder of the caller, and a damaged record is left out with a warning.
 pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.find_judged_workspace(task);
     let tree = tree.unwrap_or_else(|_| context.workspace.clone());
-    gates_in(context, &tree, task)
+    let read = context.read(|tasks| {
+        let gates = tasks.gates_of(&[task])?.remove(&task);
+        Ok((require(tasks, task)?, gates.unwrap_or_default()))
+    })?;
+    judge(context, &tree, read)
 }
 
-fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<TaskGates> {
-    let (mut task, gates) =
-        context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
+fn judge(
+    context: &Context,
+    tree: &Workspace,
+    (mut task, gates): (Task, Gates),
+) -> Result<TaskGates> {
     let assignment = &context.surroundings.assignment;
     let is_run = assignment.criteria.contains_key(&task.id);
     let trust = Trust::new(&context.surroundings, &context.workspace);
