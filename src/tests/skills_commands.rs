@@ -44,6 +44,7 @@ fn fill_in(line: &str) -> Vec<String> {
     let line = pattern("<(file|path)>")
         .replace_all(&line, "tasks.jsonl")
         .into_owned();
+    let line = line.replace("<tokens>", "100");
     shlex::split(&pattern("<[^>]*>").replace_all(&line, "T1")).unwrap()
 }
 

@@ -247,7 +247,7 @@ fn skills_keep_to_their_length_and_outline() {
             "{name}"
         );
         let fences = body.lines().filter(|line| line.starts_with("```")).count();
-        assert!(fences <= 2, "{name} has more than one code block");
+        assert_eq!(fences, 2, "{name} has one example");
         assert!(
             body.lines().count() - prose.lines().count() <= 17,
             "{name}: the code block is too long"
