@@ -159,8 +159,10 @@ impl Decision {
             _ => return None,
         };
         let (id, name) = (&self.task_id, &skill.name);
+        let next = self.runner_up.as_ref();
+        let next = next.map_or("<skill>", |next| next.skill.as_str());
         Some(format!(
-            "{id} goes to {name}: {why}; --template chooses another skill"
+            "{id} goes to {name}: {why}; choose another with --template {next}"
         ))
     }
 }
