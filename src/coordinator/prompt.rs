@@ -18,8 +18,9 @@ pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
     text += &format!(
         "\nFix exactly this, and nothing that is there already. What is checked: the file \
          `{output_file}`, the line with the id `{manifest_id}` in `{MANIFEST}`, linked to {task_id}, \
-         and the commands of its acceptance criteria. Then end with exactly one of the sentences \
-         that the protocol allows.\n"
+         and the commands of its acceptance criteria (`cleo verify output {task_id}`, \
+         `cleo verify {task_id} --run-all`). Then end with exactly one of the sentences that the \
+         protocol allows.\n"
     );
     text
 }
@@ -27,7 +28,7 @@ pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
 pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> String {
     let prompt = spawned.prepared.prompt.trim_end();
     let missing = format_missing(spawned, faults);
-    format!("{prompt}\n\n## An earlier try\n\n{missing}")
+    format!("{prompt}\n\n## An earlier attempt\n\n{missing}")
 }
 
 pub(super) fn describe(fault: &Error) -> String {

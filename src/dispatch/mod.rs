@@ -272,11 +272,15 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         candidate(skill, Strategy::Keyword, vec![word.to_string()], reason)
     };
     let lead = lead::find(&subject.title, matrix, |name| take(name).is_some());
+    let title = Words::parse(&subject.title);
+    let mut symptoms = matrix.by_symptom.iter().flat_map(|(keys, _)| keys);
+    let mut has_symptom = || symptoms.any(|key| title.find(key).is_some());
     let mut found = Vec::new();
     found.extend(lead.and_then(|(name, word, how, is_doubtful)| {
         let reason = format!("the title {how} `{word}`");
         Some(Candidate {
-            is_doubtful,
+            // A title that tells of a failure may be about its cause rather than about the thing.
+            is_doubtful: is_doubtful || how == "is about" && has_symptom(),
             ..keyword(take(name)?, &word, reason)
         })
     }));

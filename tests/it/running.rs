@@ -1535,7 +1535,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
         assert_fields(done, json!({"state": "done", "attempts": 3}));
         assert_eq!(list_resumed(&workspace), [false, true, false], "{ends}");
         let prompt = workspace.read("called-prompt");
-        let again = "\n## An earlier try\n\nThe work on T2 was checked and is not finished.";
+        let again = "\n## An earlier attempt\n\nThe work on T2 was checked and is not finished.";
         let (whole, missing) = prompt.split_once(again).unwrap();
         assert!(whole.contains("Research token refresh"), "{prompt}");
         assert!(missing.contains("- E_"), "{prompt}");

@@ -190,6 +190,10 @@ fn weak_choice_is_told() {
             json!({"title": "Persist the selected plan"}),
             Some("middle decided, `plan`"),
         ),
+        (
+            json!({"title": "install.sh fails with bash 3.2"}),
+            Some("middle decided, `bash`"),
+        ),
         (json!({"title": "x"}), None),
     ] {
         let told = doubt(task.clone());
