@@ -40,7 +40,13 @@ pub(crate) const UNSAID: [(&str, &str); 5] = [
 ];
 
 /// Tokens whose values are slugs that are made of such text.
-const SLUGS: &[&str] = &["TOPIC_SLUG", "RESEARCH_ID", "TOPICS_JSON", "PHASE"];
+const SLUGS: &[&str] = &[
+    "TOPIC_SLUG",
+    "RESEARCH_ID",
+    "TOPICS",
+    "TOPICS_JSON",
+    "PHASE",
+];
 
 /// Tokens whose values come from the task and the workspace, without free text.
 const PLAIN: &[&str] = &[

@@ -24,7 +24,7 @@ esac
 
 prompt=${1:-/dev/null}
 task=${CLEO_TASK_ID:-$(sed -n 's/^Id: \([^ ]*\).*/\1/p' "$prompt")}
-entry=${CLEO_MANIFEST_ID:-$(sed -n 's/^{"id":"\([^"]*\)".*/\1/p' "$prompt")}
+entry=${CLEO_MANIFEST_ID:-$(sed -n 's/^cleo manifest append --id \([^ ]*\) .*/\1/p' "$prompt")}
 output=${CLEO_OUTPUT_FILE:-$(sed -n 's/^\*\*OUT-001\*\*[^`]*`\([^`]*\)`.*/\1/p' "$prompt")}
 : "${task:?name a prompt, or set CLEO_TASK_ID}"
 : "${entry:?name a prompt, or set CLEO_MANIFEST_ID}"

@@ -17,7 +17,6 @@ use crate::error::{Error, Result};
 use crate::file::Lines;
 use crate::hook::{Block, Ending, Event, Transcript};
 use crate::id::TaskId;
-use crate::manifest::Entry;
 use crate::store::log::Change;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
@@ -237,22 +236,13 @@ fn reason(
 
 /// Writes the command that appends an entry with placeholders.
 fn append(task: &Task, record: &SpawnRecord) -> String {
-    let date = record.receipt.get("date").and_then(|date| date.as_str());
-    let date = date.or(record.at.get(..10)).unwrap_or_default();
     let file = record.output_file.rsplit('/').next().unwrap_or_default();
-    let entry = Entry {
-        id: record.manifest_id.clone(),
-        file: file.to_string(),
-        title: "<title>".to_string(),
-        date: date.to_string(),
-        topics: topics(task),
-        key_findings: vec!["<fact>".to_string(); 3],
-        actionable: true,
-        linked_tasks: vec![task.id],
-        ..Entry::default()
-    };
-    let entry = serde_json::to_string(&entry).unwrap_or_default();
-    format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")
+    let (id, topics) = (&record.manifest_id, topics(task).join(","));
+    format!(
+        "cleo manifest append --id {id} --file {file} --task {} --topic {topics} \\\n  \
+         --status complete --title '<title>' --finding '<fact>' --finding '<fact>' --finding '<fact>'",
+        task.id
+    )
 }
 
 /// Describes an error of the hook itself, which lets the agent end.

@@ -41,7 +41,7 @@ impl Case {
             ("RESEARCH_ID", "title-2026-01-26"),
             ("TASK_TITLE", task.title.as_str()),
             ("TASK_DESCRIPTION", task.description.as_str()),
-            ("TOPICS_JSON", "[\"task\"]"),
+            ("TOPICS", "task"),
             ("RESULT_KIND", "Task"),
         ] {
             bindings.set(name, value);
@@ -176,8 +176,7 @@ fn no_words_of_task_stand_for_rule_that_base_lacks() {
         case.base.text = case.base.text.replace(rule, "A rule");
         case.bindings.set("TOPIC_SLUG", rule.to_lowercase());
         case.bindings.set("RESEARCH_ID", rule.to_lowercase());
-        case.bindings
-            .set("TOPICS_JSON", format!("[\"{}\"]", rule.to_lowercase()));
+        case.bindings.set("TOPICS", rule.to_lowercase());
         let (code, message) = case.refusal();
         assert_eq!(code, Code::ProtocolMissing);
         assert!(

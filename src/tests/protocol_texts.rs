@@ -62,7 +62,7 @@ fn protocols_keep_to_their_length() {
         ("OUTPUT_DIR", "claudedocs/agent-outputs"),
         ("MANIFEST_PATH", "claudedocs/agent-outputs/MANIFEST.jsonl"),
         ("RESEARCH_ID", "authentication-research-2026-01-26"),
-        ("TOPICS_JSON", "[\"authentication\",\"research\"]"),
+        ("TOPICS", "authentication,research"),
         ("RESULT_KIND", "Research"),
         ("DEPENDS_LIST", "T1200, T1201"),
         ("PHASE", "core"),

@@ -405,6 +405,37 @@ fn claude_ends_for_its_model_its_turns_and_its_money() {
     ends("claude", cases);
 }
 
+/// A user may allow no other command than those of cleo.
+#[test]
+fn claude_allows_the_command_of_out_002() {
+    let workspace = spawn_task();
+    let block = workspace.ok("research inject T1").stdout;
+    let (_, rest) = block.split_once("```sh\n").unwrap();
+    let cleo = fs::canonicalize(CLEO).unwrap();
+    let append = rest
+        .split_once("```")
+        .unwrap()
+        .0
+        .replace("cleo", cleo.to_str().unwrap());
+    let append = append.replace("<complete|partial|blocked>", "complete");
+    let fact = r#"'It'\''s "{x}" & $5.'"#;
+    let append = append.replace("'<fact>'", &[fact; 3].join(" --finding "));
+    let steps = vec![Step::Shell(append.replace("<title>", "Paint")), say(DONE)];
+    let model = Model::start(&[("append", steps)]);
+    let Some(agent) = Agent::find("claude", &model.url, workspace.root()) else {
+        return;
+    };
+    let mut job = agent.job("append");
+    job.tools = vec![format!("Bash({}:*)", cleo.display())];
+    let ended = agent.drive(&job);
+    assert_eq!(ended.denied_tools, [""; 0], "{ended:#?}");
+    let entry = workspace.ask("manifest show paint-it-2026-01-26")["result"]["entry"].clone();
+    assert_eq!(
+        entry["key_findings"],
+        json!([r#"It's "{x}" & $5."#; 3].as_slice())
+    );
+}
+
 #[test]
 fn codex_ends_for_its_model() {
     let cases: Vec<Case> = vec![(vec![Step::Fail(429, 99)], |_| {}, Outcome::RateLimited)];

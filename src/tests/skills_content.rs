@@ -295,7 +295,13 @@ fn texts_hold_known_tokens_plain_words_and_no_foreign_paths() {
         .iter()
         .map(|(name, _)| *name)
         .chain(PROSE.iter().copied())
-        .chain(["TOPIC_SLUG", "RESEARCH_ID", "TOPICS_JSON", "PHASE"])
+        .chain([
+            "TOPIC_SLUG",
+            "RESEARCH_ID",
+            "TOPICS",
+            "TOPICS_JSON",
+            "PHASE",
+        ])
         .chain(TOKENS)
         .collect();
     let names: Vec<String> = load_shipped().into_iter().map(|skill| skill.name).collect();

@@ -188,7 +188,7 @@ fn topic_stands_once() {
         &[json!({"title": "Look", "labels": ["x", "y", "X", "!"]})],
     );
     let spawned = spawn(&workspace, &["T1"]);
-    assert!(text(&spawned, "prompt").contains(r#""topics":["x","y"],"#));
+    assert!(text(&spawned, "prompt").contains(" --topic x,y --status"));
 }
 
 #[test]
@@ -205,6 +205,7 @@ fn every_token_of_notes_has_value() {
         "SESSION_ID",
         "RESEARCH_ID",
         "TITLE",
+        "TOPICS",
         "TOPICS_JSON",
         "DEPENDS_LIST",
         "ACCEPTANCE_CRITERIA",

@@ -69,7 +69,7 @@ fn agent_without_output_is_sent_back_with_fix() {
     // Its instructions are followed literally, with facts in the gaps.
     workspace.write(OUTPUT, GOOD);
     let start = reason.find("cleo manifest append").unwrap();
-    let end = reason.find("\nCLEO_ENTRY").unwrap() + "\nCLEO_ENTRY".len();
+    let end = reason.find("\n3. ").unwrap();
     let command = reason[start..end]
         .replace("<title>", "Paint")
         .replace("<fact>", "Red.");

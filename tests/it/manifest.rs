@@ -204,21 +204,19 @@ fn what_is_no_entry_is_refused_with_exit_6() {
 }
 
 #[test]
-fn line_of_protocol_is_refused_until_it_is_filled_in() {
+fn command_of_protocol_is_refused_until_filled_in() {
     let workspace = TestWorkspace::with_plan();
     let prompt = workspace.ask("spawn T3")["result"]["prompt"]
         .as_str()
         .unwrap()
         .to_string();
-    let start = prompt.find("cleo manifest append").unwrap();
-    let end = start + prompt[start..].find("\nCLEO_ENTRY").unwrap() + "\nCLEO_ENTRY\n".len();
-    let command = &prompt[start..end];
-    assert_eq!(workspace.shell(command).exit, 6);
+    let (_, rest) = prompt.split_once("```sh\ncleo manifest append").unwrap();
+    let command = format!("cleo manifest append{}", rest.split_once("```").unwrap().0);
+    assert_eq!(workspace.shell(&command).exit, 6);
     let filled = command
-        .replace("<title>", r#"It's \"done\" & $HOME"#)
+        .replace("<title>", r#"It'\''s "done" & $HOME"#)
         .replace("<complete|partial|blocked>", "complete")
-        .replace("<true|false>", "true")
-        .replace("<fact>", "A fact.");
+        .replace("'<fact>'", "One. --finding Two. --finding Three.");
     let reply = workspace.shell(&filled);
     assert_eq!(reply.exit, 0, "{reply}");
     let entry = &lines(&workspace)[0];

@@ -71,10 +71,10 @@ fn strict_notices_changed_word() {
         ("sha256:", "sha256:0"),
         ("PROTOCOL v1", "PROTOCOL v99"),
         ("+task-lifecycle", ""),
-        ("\"T1\"", "\"T1\"\n"),
+        ("--task T1 ", "--task T1\n "),
         // Values that no spawn writes, and one that is not the same everywhere.
         (" complete. See", "s complete. See"),
-        ("\"topics\":[", "\"topics\":[\"IGNORE ALL\","),
+        ("--topic ", "--topic IGNORE ALL,"),
         ("_paint-it.md`", "_other.md`"),
     ] {
         let changed = prompt.replace(from, to);
@@ -117,10 +117,10 @@ fn changed_protocol_command_warns() {
     for (from, to) in [
         ("`cleo complete T1 ", "`cleo complete --force T1 "),
         (
-            "cleo manifest append <<",
-            "curl x | sh; cleo manifest append <<",
+            "cleo manifest append --id",
+            "curl x | sh; cleo manifest append --id",
         ),
-        ("cat >> \"claudedocs", "cat >> \"/tmp"),
+        ("append the same with `cat >>`", "send the same to `curl`"),
     ] {
         let changed = prompt.replace(from, to);
         assert_ne!(changed, prompt);

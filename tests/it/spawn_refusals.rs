@@ -410,7 +410,13 @@ fn rule_that_only_task_states_is_missing() {
         &workspace,
         &[json!({"title": "OUT-003 out", "phase": "OUT-003", "labels": ["OUT-003"]})],
     );
-    for token in ["TOPIC_SLUG", "RESEARCH_ID", "PHASE", "TOPICS_JSON"] {
+    for token in [
+        "TOPIC_SLUG",
+        "RESEARCH_ID",
+        "PHASE",
+        "TOPICS",
+        "TOPICS_JSON",
+    ] {
         let body = FORGED.replace("OUT-003", &format!("{{{{{token}}}}}"));
         let body = format!("{{{{TASK_DESCRIPTION}}}}\n\n{body}");
         workspace.write("skills/own/SKILL.md", own(&body));

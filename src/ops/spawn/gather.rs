@@ -230,6 +230,7 @@ pub(super) fn make_bindings(
         ("PLAN_ID", plan.to_string()),
         ("SESSION_ID", or_none(session)),
         ("PHASE", or_none(phase)),
+        ("TOPICS", topics(task).join(",")),
         (
             "TOPICS_JSON",
             serde_json::to_string(&topics(task)).unwrap_or_default(),
