@@ -221,11 +221,12 @@ pub(crate) fn has_token(template: &str, name: &str) -> bool {
 }
 
 /// Makes a slug of a title: lower case, no diacritics, hyphens between words, at most 60
-/// characters cut at a hyphen. A title without letters or digits gives `task-T5`.
+/// characters cut at a hyphen. A title without letters or digits gives `task-t5`.
 pub(crate) fn slug(title: &str, id: TaskId) -> String {
     let slug = slug_of(title);
     if slug.is_empty() {
-        format!("task-{id}")
+        // File systems may not tell capitals from small letters.
+        format!("task-{id}").to_lowercase()
     } else {
         slug
     }

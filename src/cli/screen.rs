@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
+use std::io::{IsTerminal, stdout};
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use owo_colors::Style;
@@ -104,6 +105,8 @@ pub(super) struct Screen {
     text: String,
     color: bool,
     width: usize,
+    /// Whether lines of lists end where the terminal does.
+    is_terminal: bool,
 }
 
 impl Screen {
@@ -113,6 +116,7 @@ impl Screen {
             text: String::new(),
             color,
             width: width.clamp(40, 140),
+            is_terminal: stdout().is_terminal(),
         }
     }
 
@@ -141,13 +145,30 @@ impl Screen {
         self.say(tone, text).line(Tone::Plain, rest)
     }
 
-    pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
-        let mut room = self.width.saturating_sub(1);
+    /// Adds a line, on a terminal cut at its width.
+    pub(super) fn fit(&mut self, pieces: &[Cell]) -> &mut Screen {
+        if self.is_terminal {
+            return self.cut(pieces);
+        }
         for (tone, text) in pieces {
-            let text = clean(text);
+            self.say(*tone, text);
+        }
+        self.line(Tone::Plain, "")
+    }
+
+    /// Adds a line that is cut at the width of the terminal.
+    pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
+        let width = textwrap::core::display_width;
+        let total: usize = pieces.iter().map(|(_, text)| width(&clean(text))).sum();
+        let most = self.width.saturating_sub(1);
+        let (mut room, end) = match total <= most {
+            true => (most, ""),
+            false => (most.saturating_sub(1), "…"),
+        };
+        for (tone, text) in pieces {
             let mut shown = String::new();
-            for letter in text.chars() {
-                let wide = textwrap::core::display_width(letter.encode_utf8(&mut [0; 4]));
+            for letter in clean(text).chars() {
+                let wide = width(letter.encode_utf8(&mut [0; 4]));
                 if wide > room {
                     room = 0;
                     break;
@@ -157,7 +178,7 @@ impl Screen {
             }
             self.say(*tone, shown);
         }
-        self.line(Tone::Plain, "")
+        self.line(Tone::Plain, end)
     }
 
     /// Adds a line about one thing: its id, status and title.
@@ -241,7 +262,15 @@ impl Screen {
         head: &[&str],
         rows: impl IntoIterator<Item = Row>,
     ) -> &mut Screen {
-        let rows: Vec<Row> = rows.into_iter().collect();
+        self.table(head, rows.into_iter().collect(), usize::MAX)
+    }
+
+    fn table<Row: AsRef<[Cell]>>(
+        &mut self,
+        head: &[&str],
+        rows: Vec<Row>,
+        height: usize,
+    ) -> &mut Screen {
         let mut table = Table::new();
         table
             .load_style(presets::NOTHING)
@@ -251,7 +280,9 @@ impl Screen {
         let first = widest_first(head, &rows);
         for row in rows {
             let cells = row.as_ref().iter();
-            table.add_row(cells.map(|(tone, text)| self.paint(*tone, text)));
+            let mut row = comfy_table::Row::from(cells.map(|(tone, text)| self.paint(*tone, text)));
+            row.max_height(height);
+            table.add_row(row);
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
@@ -278,6 +309,21 @@ impl Screen {
         match rows.peek() {
             None => self.line(Tone::Dim, none),
             Some(_) => self.rows(head, rows),
+        }
+    }
+
+    /// Adds a table like [`Screen::list`]; on a terminal, each row has one line.
+    pub(super) fn lines<Row: AsRef<[Cell]>>(
+        &mut self,
+        none: &str,
+        head: &[&str],
+        rows: impl IntoIterator<Item = Row>,
+    ) -> &mut Screen {
+        let rows: Vec<Row> = rows.into_iter().collect();
+        match (rows.is_empty(), self.is_terminal) {
+            (true, _) => self.line(Tone::Dim, none),
+            (false, true) => self.table(head, rows, 1),
+            (false, false) => self.rows(head, rows),
         }
     }
 
@@ -314,8 +360,13 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    let mut before = None;
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        let is_joined = needs_joiners(before) && needs_joiners(letters.peek().copied());
+        before = Some(c);
         match c {
+            '\u{200c}' | '\u{200d}' if is_joined => shown.push(c),
             '\t' => shown.push_str("    "),
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
@@ -328,72 +379,10 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_from_attacker_reaches_terminal_as_command() {
-        for (text, shown) in [
-            ("plain & ünïcode", "plain & ünïcode"),
-            ("a\u{1b}[31mb", "a\\u{1b}[31mb"),
-            ("a\nb\r\0", "a\\nb\\r\\u{0}"),
-            ("x\u{202e}y", "x\\u{202e}y"),
-            ("\u{9b}2J", "\\u{9b}2J"),
-            ("\u{61c}\u{200b}\u{200c}", "\\u{61c}\\u{200b}\\u{200c}"),
-            ("\u{200d}\u{2028}\u{2029}", "\\u{200d}\\u{2028}\\u{2029}"),
-            ("\u{2060}\u{feff}", "\\u{2060}\\u{feff}"),
-            (
-                "\u{e0000}\u{e0041}\u{e007f}",
-                "\\u{e0000}\\u{e0041}\\u{e007f}",
-            ),
-        ] {
-            assert_eq!(clean(text), shown);
-        }
-    }
-
-    #[test]
-    fn line_is_cut_where_terminal_ends() {
-        let mut screen = Screen::new(false);
-        screen.width = 10;
-        let pieces = ["ab ", "日本語日本語", "x"].map(|text| (Tone::Plain, text.to_string()));
-        screen.cut(&pieces);
-        assert_eq!(screen.finish(), "ab 日本語\n");
-    }
-
-    #[test]
-    fn id_is_not_broken_where_message_can_be() {
-        let mut screen = Screen::new(false);
-        screen.width = 60;
-        let id = "run_1769418000000_12345";
-        let row = [
-            "completed",
-            "toby-technical",
-            "-",
-            "offline, 12 ms",
-            "A message of some words",
-        ];
-        let row = [id].into_iter().chain(row);
-        let row: Vec<Cell> = row.map(plain).collect();
-        screen.rows(
-            &["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"],
-            vec![row],
-        );
-        let text = screen.finish();
-        assert!(text.contains(id), "{text}");
-    }
-
-    #[test]
-    fn color_is_only_there_when_asked_for() {
-        let mut plain = Screen::new(false);
-        plain.line(Tone::Bad, "x");
-        assert_eq!(plain.finish(), "x\n");
-        let mut colored = Screen::new(true);
-        colored.line(Tone::Bad, "x\u{1b}");
-        let text = colored.finish();
-        assert!(
-            text.starts_with("\u{1b}[") && text.contains("x\\u{1b}"),
-            "{text:?}"
-        );
-    }
+/// Returns whether a character is of a script, or an emoji, that joiners shape: Arabic, those of India, and later ones.
+fn needs_joiners(letter: Option<char>) -> bool {
+    letter.is_some_and(|c| c >= '\u{600}' && !is_control_character(c))
 }
+
+#[cfg(test)]
+mod tests;

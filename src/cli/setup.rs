@@ -44,7 +44,7 @@ pub(super) fn render_init(screen: &mut Screen, done: &Initialized) {
     for path in &done.unchanged {
         screen.pair(Tone::Dim, "  unchanged  ", path);
     }
-    if !done.dry_run && !done.created.is_empty() {
+    if !done.dry_run && is_new(done) {
         screen
             .say(Tone::Dim, "next: ")
             .line(Tone::Accent, "cleo add 'Describe the work in one line'");
@@ -52,14 +52,21 @@ pub(super) fn render_init(screen: &mut Screen, done: &Initialized) {
 }
 
 fn init_headline(screen: &mut Screen, done: &Initialized) {
-    let is_new = done.created.iter().any(|path| path == ".cleo");
-    let text = match (is_new, done.dry_run) {
+    let text = match (is_new(done), done.dry_run) {
         (true, true) => format!("Would create a workspace in {}", done.root),
         (true, false) => format!("Created a workspace in {}", done.root),
         (false, _) => format!("{} is already a workspace", done.root),
     };
-    let tone = if is_new { Tone::Good } else { Tone::Plain };
+    let tone = if is_new(done) {
+        Tone::Good
+    } else {
+        Tone::Plain
+    };
     screen.line(tone, text);
+}
+
+fn is_new(done: &Initialized) -> bool {
+    done.created.iter().any(|path| path == ".cleo")
 }
 
 #[derive(Subcommand)]
@@ -220,7 +227,7 @@ fn render_report(screen: &mut Screen, examined: &Report) {
         let word = finding.status.word();
         screen
             .say(status(word).0, format!("{word:6}"))
-            .say(Tone::Strong, finding.check)
+            .say(Tone::Strong, format!("{:22}", finding.check))
             .line(Tone::Plain, format!("  {}", finding.message));
         if let Some(fix) = &finding.fix {
             screen

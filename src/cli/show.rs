@@ -6,7 +6,7 @@ use crate::claim::Claim;
 use crate::id::{self, TaskId};
 use crate::ops::proof::Summary;
 use crate::ops::tasks::{Archival, Deleted, Moved};
-use crate::ops::work::Shown;
+use crate::ops::work::{Shown, ShownOutput};
 use crate::store::missing;
 use crate::task::{Note, Task};
 
@@ -45,6 +45,10 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     for (name, text) in task.describe() {
         screen.field(name, text);
     }
+    if let Some(output) = &shown.output {
+        screen.field("output", &output.file);
+        screen.field("proof", describe_proof(output));
+    }
     screen.field("created", &task.created_at);
     screen
         .field("started", text(&task.started_at))
@@ -66,6 +70,23 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let note = |note: &Note| format!("{} {}: {}", note.at, note.by, note.text);
     let notes: Vec<String> = task.notes.iter().map(note).collect();
     screen.section("Notes", &bullets(&notes));
+}
+
+fn describe_proof(output: &ShownOutput) -> String {
+    match output {
+        ShownOutput {
+            forced: Some(forced),
+            ..
+        } => format!("none, completed by force: {forced}"),
+        ShownOutput {
+            verified_at: Some(at),
+            ..
+        } => format!("verified at {at}"),
+        ShownOutput {
+            is_delivered: true, ..
+        } => "delivered, not verified".to_string(),
+        _ => "not delivered".to_string(),
+    }
 }
 
 fn verification(found: &Summary) -> Vec<String> {

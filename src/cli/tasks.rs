@@ -30,8 +30,9 @@ Examples:
   cleo add 'Implement token refresh' --depends T2 --file 'src/auth/**' --priority high
   cleo add --batch plan.jsonl
 
-A batch has one JSON object per line, with the fields of a task. A line may have \"key\":\"name\";
-other lines refer to it by \"depends\":[\"@name\"] or \"parent\":\"@name\". All tasks are added,
+A batch has one JSON object per line: title, and any of type, parent, description, agent, priority,
+size, phase, due, estimate and feature, and as lists depends, labels, acceptance, files,
+deliverables and notes. A line may have \"key\":\"name\"; other lines refer to it by \"depends\":[\"@name\"] or \"parent\":\"@name\". All tasks are added,
 or none. For more than 100 lines, the reply has only the number of tasks, the first and the last
 id; ids follow the order of the lines.")]
 pub(super) struct AddArguments {
@@ -172,8 +173,9 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
             }
             let depths = result.tasks.iter().map(|row| row.depth);
             for (row, branch) in result.tasks.iter().zip(tree_prefixes(depths)) {
-                screen.say(Tone::Dim, branch);
-                task_line(screen, &row.task);
+                let ListedTask { task, .. } = &row.listed;
+                let (id, title) = (format!("{} ", task.id), format!("  {}", task.title));
+                screen.fit(&[dim(branch), strong(id), state(&row.listed), plain(title)]);
             }
         });
     }
@@ -201,21 +203,25 @@ fn table(screen: &mut Screen, listed: &Listed, none: &str) {
         head.push("TITLE");
         let rows = listed.tasks.iter();
         let rows = rows.map(|one| row(one, has_agents, has_holders));
-        screen.list(none, &head, rows);
+        screen.lines(none, &head, rows);
     }
     screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }
 
+/// The status of a task, and of a pending one whether it can start.
+fn state(one: &ListedTask) -> Cell {
+    match (one.task.status, one.availability.ready) {
+        (Status::Pending, true) => status("ready"),
+        (Status::Pending, false) if !one.task.kind.is_epic() => status("waiting"),
+        (other, _) => status(other),
+    }
+}
+
 fn row(one: &ListedTask, has_agents: bool, has_holders: bool) -> Vec<Cell> {
     let (task, availability) = (&one.task, &one.availability);
-    let shown = match (task.status, availability.ready) {
-        (Status::Pending, true) => status("ready"),
-        (Status::Pending, false) if !task.kind.is_epic() => status("waiting"),
-        (other, _) => status(other),
-    };
     let mut cells = vec![
         strong(task.id),
-        shown,
+        state(one),
         status(task.priority),
         dim(&task.kind),
     ];

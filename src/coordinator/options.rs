@@ -86,7 +86,7 @@ fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
 
 // Limits for the rest of a resumed run; omitted ones stay as they were. A doc comment would become
 // the help of the command.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 pub(crate) struct ResumeChanges {
     /// Additional cost limit in US dollars [default: the remaining budget]
     #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
@@ -95,6 +95,10 @@ pub(crate) struct ResumeChanges {
     /// Time limit for the rest: 90, 90s, 10m, 2h [default: that of the whole run]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) time_limit: Option<u64>,
+
+    /// Further environment variable to pass to agents, by name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) pass_env: Vec<String>,
 }
 
 impl ResumeChanges {
@@ -103,6 +107,7 @@ impl ResumeChanges {
         let most = self.max_cost.map(|more| round_dollars(spent + more));
         options.request.max_cost = most.or(options.request.max_cost);
         options.request.time_limit = self.time_limit.or(options.request.time_limit);
+        options.passed.extend(self.pass_env);
         Options {
             granted: self.max_cost.or(options.granted),
             ..options

@@ -150,6 +150,18 @@ fn git_vars_of_caller_reach_no_agent() {
 }
 
 #[test]
+fn resumed_run_passes_the_variable_that_was_missing() {
+    let script = format!("[ -n \"${{MY_TOKEN-}}\" ] || exit 1\nsh {AGENT} works\n");
+    let workspace = plain(&[("agent.sh", &script)]).env("MY_TOKEN", "x");
+    let failed = workspace.ask("run T1 --repair 0 --command 'sh agent.sh'");
+    assert_eq!(failed["success"], false, "{failed}");
+    assert!(workspace.cleo("runs show").contains("failed"), "the newest");
+    let id = workspace.result("runs list")["runs"][0]["id"].clone();
+    let line = format!("runs resume {} --pass-env MY_TOKEN", id.as_str().unwrap());
+    assert_eq!(workspace.result(line)["run"]["status"], "completed");
+}
+
+#[test]
 fn git_vars_of_caller_reach_no_planner() {
     let planner = "env >seen; cat >/dev/null; cat plan.json";
     let plan = r#"{"goal":"x","steps":[{"id":"a","capability":"planner","instruction":"do"}]}"#;

@@ -344,7 +344,7 @@ fn ready_shows_twenty() {
     assert_eq!(ready["result"]["total"], 25);
     let shown = workspace.cleo("orchestrator ready --limit 2");
     assert!(
-        shown.contains("T2 pending  Part 1\nand 23 more; raise --limit to see them"),
+        shown.contains("T2  medium    Part 1\nand 23 more; raise --limit to see them"),
         "{shown}"
     );
 }

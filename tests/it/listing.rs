@@ -120,6 +120,7 @@ fn tree_shows_who_is_part_of_what() {
     insta::assert_snapshot!(workspace.cleo("list --tree --parent T2"));
     insta::assert_snapshot!(workspace.cleo("list --tree --type epic --status done"));
     let rows = workspace.ask("list --tree");
+    assert_eq!(rows["result"]["tasks"][2]["ready"], true, "{rows}");
     let depths: Vec<u64> = rows["result"]["tasks"]
         .as_array()
         .unwrap()

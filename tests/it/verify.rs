@@ -26,6 +26,24 @@ fn entry_and_file_that_hold_verify() {
 }
 
 #[test]
+fn show_tells_what_became_of_output() {
+    let workspace = spawn_task();
+    let proof = || workspace.cleo("show T1").replace("  proof", "\nproof");
+    assert!(proof().contains("proof  not delivered\n"), "{}", proof());
+    deliver(&workspace);
+    assert!(proof().contains("proof  delivered, not verified\n"));
+    let ran = workspace.cleo("verify T1 --run-all");
+    assert_eq!(ran, "nothing to run\n", "it asks for no gate");
+    workspace.ok("complete T1");
+    assert!(proof().contains("proof  verified at 2026-01-26"));
+    let output = workspace.result("show T1")["output"].clone();
+    assert_eq!(output["file"], OUTPUT);
+    workspace.ok("spawn T2");
+    workspace.ok("complete T2 --force");
+    assert!(workspace.cleo("show T2").contains("completed by force: "));
+}
+
+#[test]
 fn without_valid_entry_exit_is_62() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);

@@ -2,7 +2,7 @@
 
 use super::deps::render_tasks;
 use super::render_conflicts;
-use crate::cli::screen::{Screen, Tone, count};
+use crate::cli::screen::{Screen, Tone, count, plain, status, strong};
 use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
 use crate::store::ReadyTask;
@@ -19,11 +19,14 @@ pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
         screen.line(Tone::Dim, "nothing is ready");
         return;
     }
-    screen.line(Tone::Dim, "ready:");
-    for ReadyTask { task, .. } in &ready.tasks {
-        screen.say(Tone::Plain, "  ");
-        screen.headline(task.id, task.status, &task.title);
-    }
+    let row = |ReadyTask { task, .. }: &ReadyTask| {
+        [strong(task.id), status(task.priority), plain(&task.title)]
+    };
+    screen.lines(
+        "",
+        &["ID", "PRIORITY", "TITLE"],
+        ready.tasks.iter().map(row),
+    );
     let more = ready.total - ready.tasks.len() as u64;
     if more > 0 {
         screen.line(

@@ -62,7 +62,7 @@ fn render_rows(screen: &mut Screen, listed: &Rows) {
     let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
     if listed.total == 0 || !listed.runs.is_empty() {
         let rows = listed.runs.iter().map(|one| row(&one.record));
-        screen.list("no runs", &head, rows);
+        screen.lines("no runs", &head, rows);
     }
     screen.cut_at(listed.runs.len(), listed.total, "runs");
 }
@@ -194,10 +194,10 @@ fn resume(face: &mut Face<'_>, arguments: ResumeArguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
     if kind(&surroundings, &arguments.run)? == RunKind::Plan {
         arguments.reporting.refuse(&arguments.run)?;
-        if arguments.rest.max_cost.is_some() || arguments.rest.time_limit.is_some() {
+        if arguments.rest != ResumeChanges::default() {
             let run = &arguments.run;
             let message = format!(
-                "{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks"
+                "{run} carries out a plan; `--max-cost`, `--time-limit` and `--pass-env` are for runs over tasks"
             );
             return Err(
                 Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run)))

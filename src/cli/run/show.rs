@@ -9,14 +9,16 @@ use crate::cli::Face;
 use crate::cli::live::describe_answer;
 use crate::cli::screen::{Cell, Screen, Tone, accent, dim, plain, status};
 use crate::coordinator::{Rehearsal, Rehearsed, Report, suggest_continuation};
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::ops::Surroundings;
+use crate::ops::runs::list;
 use crate::ops::work::runs;
 use crate::run::report::github::summarize_counts;
 use crate::run::report::{describe_spent, explain_failure, money, time, tokens, violations};
 use crate::run::view::RunView;
 use crate::run::{RunStatus, TaskRun};
+use crate::store::records::RunFilter;
 
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     task_table(screen, &report.tasks);
@@ -81,12 +83,13 @@ fn task_row(task: &TaskRun) -> Vec<Cell> {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
+  cleo runs show
   cleo runs show exec_1769418000000_1
   cleo runs show run_1769418000000_1 --html report.html
   cleo runs show exec_1769418000000_1 --jq '.result.events[] | [.at, .kind]'")]
 pub(in crate::cli) struct Arguments {
-    /// Id of the run
-    run: String,
+    /// Id of the run [default: the newest]
+    run: Option<String>,
 
     /// Also write a self-contained HTML page with graph, timeline, evidence and routing
     #[arg(long, value_name = "FILE")]
@@ -94,11 +97,15 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let run = match arguments.run {
+        Some(run) => run,
+        None => find_newest(&face.surroundings()?)?,
+    };
     let mut context = face.context()?;
     let shown = match &arguments.html {
-        None => runs::show(&mut context, &arguments.run)?,
+        None => runs::show(&mut context, &run)?,
         Some(file) => {
-            let shown = runs::export::page(&mut context, &arguments.run, file)?;
+            let shown = runs::export::page(&mut context, &run, file)?;
             face.output.note(&format!("wrote {}", file.display()));
             shown
         }
@@ -106,6 +113,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.reply(&shown, &[], |screen| {
         render_run(screen, &context.surroundings, &shown);
     })
+}
+
+fn find_newest(surroundings: &Surroundings) -> Result<String> {
+    let newest = RunFilter {
+        limit: 1,
+        ..RunFilter::default()
+    };
+    let found = list(surroundings, &newest)?.runs.into_iter().next();
+    let none = || Error::new(Code::RunNotFound, "there are no runs yet");
+    Ok(found.ok_or_else(none)?.id)
 }
 
 fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
@@ -116,7 +133,7 @@ fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView)
         reason => format!("{}: {reason}", run.routed_by),
     };
     // A run over tasks has no answer.
-    let (about, answered, took) = match shown.tasks.is_empty() {
+    let (tasks, answered, took) = match shown.tasks.is_empty() {
         true => ("", describe_answer(run), String::new()),
         false => (&*run.input, String::new(), describe_spent(run).join(", ")),
     };
@@ -124,7 +141,7 @@ fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView)
         .headline(&run.id, run.status, run.kind)
         .field("agent", text(&run.agent))
         .field("asked for", text(&run.requested_agent))
-        .field("about", about)
+        .field("tasks", tasks)
         .field("routed by", routed)
         .field("answered by", answered)
         .field("took", took)

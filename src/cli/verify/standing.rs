@@ -31,8 +31,13 @@ pub(super) fn render_renewed(screen: &mut Screen, renewed: &Renewed) {
         let word = ["fail", "pass"][usize::from(ran.outcome == Outcome::Passed)];
         screen.verdict(word, 5, describe_ran(ran));
     }
+    let standing = &renewed.standing;
     if renewed.ran.is_empty() {
         screen.line(Tone::Dim, "nothing to run");
+        // The table would ask for gates that the task does not use.
+        if standing.states.is_none() && standing.criteria.is_empty() {
+            return;
+        }
     }
     screen.line(Tone::Plain, "");
     render(screen, &renewed.standing);

@@ -85,7 +85,7 @@ pub(crate) struct TreeRow {
     /// Levels above it.
     pub(crate) depth: usize,
     #[serde(flatten)]
-    pub(crate) task: Task,
+    pub(crate) listed: ListedTask,
 }
 
 /// Tasks and how many there are in all.
@@ -229,36 +229,37 @@ pub(crate) fn tree(
     filter: &Filter,
 ) -> Result<Vec<TreeRow>> {
     check_filter(filter)?;
-    context.read(|tasks| {
-        let mut found = tasks.list(filter)?.tasks;
+    let found = context.read(|tasks| {
+        let mut found = tasks.list(filter)?;
         if let Some(root) = root {
             require(tasks, root)?;
             let below: HashSet<TaskId> = tasks.nodes(Some(root))?.iter().map(|n| n.id).collect();
-            found.retain(|task| task.id == root || below.contains(&task.id));
+            (found.tasks).retain(|task| task.id == root || below.contains(&task.id));
         }
-        Ok(arrange(found))
-    })
+        Ok(found)
+    })?;
+    Ok(arrange(add_availability(context, found)?.tasks))
 }
 
 /// Sorts tasks as a tree. A task whose parent is not among them is at the top.
-fn arrange(tasks: Vec<Task>) -> Vec<TreeRow> {
-    let present: HashSet<TaskId> = tasks.iter().map(|task| task.id).collect();
-    let mut below: HashMap<Option<TaskId>, Vec<Task>> = HashMap::new();
-    for task in tasks {
-        let parent = task.parent.filter(|parent| present.contains(parent));
-        below.entry(parent).or_default().push(task);
+fn arrange(tasks: Vec<ListedTask>) -> Vec<TreeRow> {
+    let present: HashSet<TaskId> = tasks.iter().map(|one| one.task.id).collect();
+    let mut below: HashMap<Option<TaskId>, Vec<ListedTask>> = HashMap::new();
+    for one in tasks {
+        let parent = one.task.parent.filter(|parent| present.contains(parent));
+        below.entry(parent).or_default().push(one);
     }
     let mut rows = Vec::new();
-    let mut stack: Vec<(usize, Task)> = Vec::new();
+    let mut stack: Vec<(usize, ListedTask)> = Vec::new();
     push(&mut stack, below.remove(&None), 0);
-    while let Some((depth, task)) = stack.pop() {
-        push(&mut stack, below.remove(&Some(task.id)), depth + 1);
-        rows.push(TreeRow { depth, task });
+    while let Some((depth, listed)) = stack.pop() {
+        push(&mut stack, below.remove(&Some(listed.task.id)), depth + 1);
+        rows.push(TreeRow { depth, listed });
     }
     rows
 }
 
-fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) {
+fn push(stack: &mut Vec<(usize, ListedTask)>, tasks: Option<Vec<ListedTask>>, depth: usize) {
     let tasks = tasks.unwrap_or_default().into_iter().rev();
     stack.extend(tasks.map(|task| (depth, task)));
 }

@@ -14,5 +14,5 @@ pub(crate) use page::{TaskPage, page};
 pub(crate) use rows::{RowPage, RowsQuery, rows};
 pub(crate) use scene::Scenes;
 pub(crate) use search::{SearchPage, SearchQuery, search};
-pub(crate) use show::{Shown, show};
+pub(crate) use show::{Shown, ShownOutput, show};
 pub(crate) use tracks::Tracks;

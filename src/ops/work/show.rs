@@ -6,7 +6,9 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::proof::{Summary, gates_to_show};
 use crate::ops::tasks::{HeldClaim, One, waiting_for};
+use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
+use crate::store::SpawnVerdict;
 use crate::task::Task;
 
 /// A task with its parent, parts, claim and proof.
@@ -24,13 +26,44 @@ pub(crate) struct Shown {
     /// Its gates and criteria, when anything is known of them or can be run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verification: Option<Summary>,
+    /// The output that its last prompt asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<ShownOutput>,
+}
+
+/// The output that a prompt asks for.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownOutput {
+    /// The file, relative to the workspace root.
+    pub(crate) file: String,
+    pub(crate) manifest_id: String,
+    /// Whether the file is there.
+    pub(crate) is_delivered: bool,
+    /// When it was last verified for this user.
+    pub(crate) verified_at: Option<String>,
+    /// Author and time of a completion that was forced without verification.
+    pub(crate) forced: Option<String>,
 }
 
 pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown> {
     let verification = gates_to_show(context, id)?.summary();
     let now = context.now();
+    let key = Trust::new(&context.surroundings, &context.workspace).read_key();
+    let workspace = context.workspace.clone();
     context.read(|tasks| {
         let task = require(tasks, id)?;
+        let output = tasks.latest_spawn(id)?.map(|record| {
+            let path = workspace.confine(&record.output_file);
+            let is_verified = is_verified(key.as_ref(), id, &SpawnVerdict::from(&record));
+            ShownOutput {
+                is_delivered: path.is_ok_and(|path| path.exists()),
+                file: record.output_file,
+                manifest_id: record.manifest_id,
+                verified_at: record.verified_at.filter(|_| is_verified),
+                forced: record.forced,
+            }
+        });
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
         let claim = tasks.claim(id)?;
         Ok(Shown {
@@ -40,6 +73,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
             dependents,
             claim: claim.and_then(|claim| HeldClaim::new(claim, &now)),
             verification,
+            output,
         })
     })
 }
