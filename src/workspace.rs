@@ -54,15 +54,26 @@ impl Workspace {
             let mut above = folder.ancestors().skip(1);
             above.any(|folder| in_main_checkout(folder).is_some())
         };
+        let is_damaged = |folder: &Path| {
+            let place = folder.join(".cleo");
+            place.symlink_metadata().is_ok() && !place.is_dir()
+        };
         let root = directory.ancestors().find_map(|folder| {
             let is_own = || !is_checked_out(folder) && !is_linked(folder);
-            let own = || folder.join(".cleo").is_dir() && is_own();
+            let own = || folder.join(".cleo").is_dir() && is_own() || is_damaged(folder);
             match has_database(folder) {
                 true => Some(folder.to_path_buf()),
                 false => in_main_checkout(folder).or_else(|| own().then(|| folder.to_path_buf())),
             }
         });
         match root {
+            // The workspace of a folder above would be changed without the user's knowledge.
+            Some(root) if is_damaged(&root) => {
+                let place = root.join(".cleo");
+                let message = format!("{} is not a folder", place.display());
+                let look = format!("ls -ld {}", quote(&place.to_string_lossy()));
+                Err(Error::new(Code::WorkspaceNotFound, message).fix(look))
+            }
             Some(root) => Ok(root.into()),
             None => {
                 let message = format!("there is no .cleo in {} or above", directory.display());
@@ -288,6 +299,22 @@ impl Workspace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn damaged_workspace_hides_the_one_above() {
+        let folder = tempfile::tempdir().unwrap();
+        Workspace::create(folder.path()).unwrap();
+        for name in ["file", "link"] {
+            let below = folder.path().join(name);
+            fs::create_dir(&below).unwrap();
+            match name {
+                "file" => fs::write(below.join(".cleo"), "x").unwrap(),
+                _ => std::os::unix::fs::symlink("nowhere", below.join(".cleo")).unwrap(),
+            }
+            let error = Workspace::find(&below).unwrap_err();
+            assert!(error.message.ends_with(".cleo is not a folder"));
+        }
+    }
 
     #[test]
     fn workspace_is_found_from_below_and_made_once() {

@@ -103,8 +103,21 @@ fn is_own(server: &Server, host: &str) -> bool {
         || host == server.address.to_string()
 }
 
-pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> Result<()> {
+/// Refuses pages of other origins. Browsers send no origin with images and links, but the relation of the sites; a link may
+/// only lead to a page.
+pub(super) fn check_origin(
+    server: &Server,
+    host: &str,
+    headers: &HeaderMap,
+    path: &str,
+) -> Result<()> {
     let Some(origin) = headers.get(ORIGIN) else {
+        let has = |name: &str, value: &str| headers.get(name).is_some_and(|given| given == value);
+        let is_link = has("sec-fetch-mode", "navigate") && !path.starts_with("/api/");
+        if has("sec-fetch-site", "cross-site") && !is_link {
+            let message = "pages of other sites are not allowed to call this server";
+            return Err(Error::new(Code::Forbidden, message));
+        }
         return Ok(());
     };
     let origin = origin.to_str().unwrap_or("null");

@@ -141,7 +141,7 @@ fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Call
     let headers = request.headers();
     guard::check_once(headers)?;
     let host = guard::check_host(server, headers, request.uri())?;
-    guard::check_origin(server, &host, headers)?;
+    guard::check_origin(server, &host, headers, request.uri().path())?;
     let caller = guard::caller(server, headers).ok();
     let who = || guard::rate_key(caller.as_ref(), peer);
     server.rates.count_call(who, Instant::now())?;

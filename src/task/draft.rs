@@ -100,6 +100,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn agent_is_read_by_the_name_of_its_option() {
+        for name in ["agent", "assignedAgent"] {
+            let line = format!(r#"{{"title": "x", "{name}": "ana"}}"#);
+            let task = Draft::from_json(line.as_bytes()).unwrap().into_task();
+            assert_eq!(task.unwrap().assigned_agent.as_deref(), Some("ana"));
+        }
+    }
+
+    #[test]
     fn unknown_field_is_refused_with_nearest_known_one() {
         let error = Draft::from_json(br#"{"titel": "x"}"#).unwrap_err();
         assert_eq!(error.code, Code::FieldUnknown);

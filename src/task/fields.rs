@@ -168,7 +168,7 @@ fields! {
     (arg(long = "note", value_name = "TEXT"), schemars(transform = super::schema::note))
     notes: Vec<String>;
     /// Assigned agent
-    (arg(long = "agent", value_name = "AGENT"), schemars(transform = super::schema::line(100)))
+    (arg(long = "agent", value_name = "AGENT"), serde(alias = "agent"), schemars(transform = super::schema::line(100)))
     assigned_agent: Option<String>, clear(#[value(name = "agent")] AssignedAgent);
     /// Due date, or a time in RFC 3339
     (arg(long, value_name = "DATE"), schemars(transform = super::schema::moment))

@@ -274,6 +274,7 @@ fn read_only_disk_allows_reads() {
     ] {
         let read = on_read_only_disk(&workspace, line).unwrap();
         assert_eq!(read.exit, 0, "{line}\n{read}");
+        assert!(!read.to_string().contains("write-ahead"), "{read}");
     }
     workspace.ok("spawn T2");
     let judged = on_read_only_disk(&workspace, "cleo verify output T2").unwrap();

@@ -41,6 +41,23 @@ fn allowed_origin_may_call() {
 }
 
 #[test]
+fn image_of_another_site_runs_no_worker() {
+    let world = World::at("127.0.0.1:4680", Options::default());
+    for (path, site, mode, status) in [
+        ("/api/workers/check", "cross-site", "no-cors", 403),
+        ("/api/workers/check", "cross-site", "navigate", 403),
+        ("/api/workers/check", "same-origin", "cors", 200),
+        ("/api/workers/check", "none", "navigate", 200),
+        ("/", "cross-site", "navigate", 200),
+        ("/", "cross-site", "no-cors", 403),
+    ] {
+        let headers = [("sec-fetch-site", site), ("sec-fetch-mode", mode)];
+        let told = world.ask("GET", path, &headers, "");
+        assert_eq!(told.status.as_u16(), status, "{path} {site} {mode}");
+    }
+}
+
+#[test]
 fn local_calls_need_tokens_when_required_or_proxied() {
     let wanted = Options {
         ask_tokens: true,

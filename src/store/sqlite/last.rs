@@ -31,7 +31,7 @@ pub(super) fn note_commit(connection: &Connection, database: &Path) {
         database,
         Position {
             salts: salts.unwrap_or_default(),
-            frames: salts.map_or(0, |_| count_frames(connection)),
+            frames: salts.and_then(|_| count_frames(connection)).unwrap_or(0),
         },
     );
 }
@@ -47,7 +47,10 @@ pub(super) fn report_lost_commits(connection: &Connection, database: &Path) {
     let Some(noted) = read(database) else {
         return;
     };
-    let frames = count_frames(connection);
+    // On a disk that cannot be written, SQLite does not count them.
+    let Some(frames) = count_frames(connection) else {
+        return;
+    };
     // The note is read again, because another process may have emptied the log meanwhile.
     if noted.frames > frames && is_log_of(noted, database) && read(database) == Some(noted) {
         note_loss(database, [noted.frames, frames]);
@@ -138,12 +141,9 @@ fn salts_of(header: &[u8; 24]) -> [u8; 8] {
     [a, b, c, d, e, f, g, h]
 }
 
-fn count_frames(connection: &Connection) -> u32 {
+fn count_frames(connection: &Connection) -> Option<u32> {
     let count = connection
         .prepare_cached("PRAGMA main.wal_checkpoint(NOOP)")
         .and_then(|mut statement| statement.query_row((), |row| row.get::<_, i64>(1)));
-    count
-        .ok()
-        .and_then(|frames| u32::try_from(frames).ok())
-        .unwrap_or_default()
+    Some(u32::try_from(count.ok()?).unwrap_or(0))
 }
