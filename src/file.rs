@@ -11,11 +11,13 @@ pub(crate) use regular::{not_regular, open_below, open_now, open_regular, open_t
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
 use tempfile::NamedTempFile;
 
 use crate::error::{Code, Error, Result, quote};
+use crate::id;
 
 /// Permissions of a file that only its owner may read.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
@@ -272,9 +274,42 @@ pub(crate) fn nearest_existing(path: &Path) -> String {
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())
 }
 
+/// Names the time at which a folder of a workspace was made. Where the file system keeps none, the file counts that
+/// `init` writes first and nothing changes; without it the name is another one each time.
+pub(crate) fn name_birth(folder: &Path, created: Option<SystemTime>) -> String {
+    let since = created.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let since = since.filter(|since| !since.is_zero());
+    if let Some(since) = since {
+        return since.as_nanos().to_string();
+    }
+    let first = folder.join(".gitignore").symlink_metadata();
+    first.map_or_else(
+        |_| id::random(),
+        |first| format!("{}.{}", first.ctime(), first.ctime_nsec()),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn birth_is_another_one_when_folder_is_made_again() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path();
+        assert_ne!(name_birth(folder, None), name_birth(folder, None));
+        let ignore = folder.join(".gitignore");
+        fs::write(&ignore, "*").unwrap();
+        let first = name_birth(folder, None);
+        assert_eq!(name_birth(folder, Some(UNIX_EPOCH)), first);
+        // The clock of a file system ticks in milliseconds.
+        while name_birth(folder, None) == first {
+            fs::remove_file(&ignore).unwrap();
+            fs::write(&ignore, "*").unwrap();
+        }
+        let at = UNIX_EPOCH + std::time::Duration::from_nanos(7);
+        assert_eq!(name_birth(folder, Some(at)), "7");
+    }
 
     #[test]
     fn what_is_no_regular_file_is_never_written_over() {

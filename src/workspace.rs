@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{create_private_folder, unwritable};
+use crate::file::{create_private_folder, name_birth, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 use crate::tree::main_checkout;
@@ -252,6 +253,30 @@ impl Workspace {
 
     pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
         SqliteStore::open_if_there(&self.database())
+    }
+
+    /// Returns the full path of the workspace; of a worktree, that of the workspace of its repository.
+    pub(crate) fn real_root(&self) -> PathBuf {
+        let home = self.home();
+        let root = home.map_or_else(|| self.root.clone(), |home| home.root);
+        root.canonicalize().unwrap_or(root)
+    }
+
+    /// Names the workspace by its path and the birth of its folder, so that another one at this path has another name.
+    pub(crate) fn identity(&self) -> String {
+        let root = self.real_root();
+        let folder = root.join(".cleo");
+        let born = folder.symlink_metadata().map_or_else(
+            |_| String::new(),
+            |found| {
+                format!(
+                    "{}-{}",
+                    found.ino(),
+                    name_birth(&folder, found.created().ok())
+                )
+            },
+        );
+        format!("{} {born}", root.display())
     }
 
     /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`

@@ -88,14 +88,16 @@ pub(crate) fn create(
 ) -> Result<Created> {
     surroundings.assignment.refuse_agent("makes no tokens")?;
     let user = user.trim();
-    if !is_visible_line(user, USER_MAX) {
-        let message = format!("a user is one line of at most {USER_MAX} visible characters");
+    // `ann/x` would be an agent of `ann`.
+    if !is_visible_line(user, USER_MAX) || user.contains('/') {
+        let what = "visible characters without a slash";
+        let message = format!("a user is one line of at most {USER_MAX} {what}");
         return Err(Error::new(Code::InputInvalid, message));
     }
     let user = user.to_string();
-    let path = find_file(surroundings)?;
+    let (path, workspace) = find_file(surroundings)?;
     let _lock = lock_tokens(&path)?;
-    let mut stored = read_tokens(&path)?;
+    let mut stored = read_tokens(&path, &workspace)?;
     if stored.tokens.len() >= TOKENS_MAX {
         let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo serve token list"));
@@ -111,7 +113,7 @@ pub(crate) fn create(
         created_at: timestamp(now),
         expires_at: expires.map(timestamp),
     };
-    stored.workspace = surroundings.workspace()?.root.display().to_string();
+    stored.workspace = workspace;
     stored.tokens.push(StoredToken {
         token: token.clone(),
         digest: id::digest(&secret),
@@ -121,7 +123,8 @@ pub(crate) fn create(
 }
 
 pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
-    let stored = read_tokens(&find_file(surroundings)?)?.tokens.into_iter();
+    let (path, workspace) = find_file(surroundings)?;
+    let stored = read_tokens(&path, &workspace)?.tokens.into_iter();
     let tokens: Vec<Token> = stored.map(|stored| stored.token).collect();
     Ok(Listed {
         total: tokens.len(),
@@ -133,9 +136,9 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     surroundings
         .assignment
         .refuse_agent("takes no tokens away")?;
-    let path = find_file(surroundings)?;
+    let (path, workspace) = find_file(surroundings)?;
     let _lock = lock_tokens(&path)?;
-    let mut stored = read_tokens(&path)?;
+    let mut stored = read_tokens(&path, &workspace)?;
     let Some(which) = stored
         .tokens
         .iter()
@@ -157,6 +160,8 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
 #[derive(Debug)]
 pub(crate) struct Tokens {
     path: PathBuf,
+    /// The identity of the workspace.
+    workspace: String,
     /// When the file or its permissions changed last, in seconds and nanoseconds, and its length.
     read: Option<(i64, i64, u64)>,
     stored: Vec<StoredToken>,
@@ -165,8 +170,10 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Begins without having looked.
     pub(crate) fn new(surroundings: &Surroundings) -> Result<Tokens> {
+        let (path, workspace) = find_file(surroundings)?;
         Ok(Tokens {
-            path: find_file(surroundings)?,
+            path,
+            workspace,
             read: None,
             stored: Vec::new(),
         })
@@ -193,7 +200,7 @@ impl Tokens {
         let described = described.ok();
         if described.is_none() || described != self.read {
             // A file that cannot be read has no valid token.
-            self.stored = read_tokens(&self.path)
+            self.stored = read_tokens(&self.path, &self.workspace)
                 .map(|stored| stored.tokens)
                 .unwrap_or_default();
             self.read = described;
@@ -215,11 +222,12 @@ pub(super) fn make_secret() -> Result<String> {
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }
 
-fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
-    let root = surroundings.workspace()?.root;
+/// Returns the file of the tokens of the workspace, and the identity of the workspace, for which they hold.
+fn find_file(surroundings: &Surroundings) -> Result<(PathBuf, String)> {
+    let workspace = surroundings.workspace()?;
     let folder = data_folder(&surroundings.data_home, "server-tokens")?;
-    let name = default_token_path(&root.canonicalize().unwrap_or(root));
-    Ok(folder.join(format!("{name}.json")))
+    let name = default_token_path(&workspace.real_root());
+    Ok((folder.join(format!("{name}.json")), workspace.identity()))
 }
 
 /// Takes the lock of the file, so that no concurrent change is lost.
@@ -229,7 +237,8 @@ fn lock_tokens(path: &Path) -> Result<File> {
     lock_folder_of(path, "cleo serve token list")
 }
 
-fn read_tokens(path: &Path) -> Result<TokenFile> {
+/// Reads the tokens of a workspace. Tokens of another one, which was at its place before, open nothing.
+fn read_tokens(path: &Path, workspace: &str) -> Result<TokenFile> {
     if !path.exists() {
         return Ok(TokenFile::default());
     }
@@ -243,7 +252,12 @@ fn read_tokens(path: &Path) -> Result<TokenFile> {
                    account that is closed to others";
         unusable(why.to_string())
     })?;
-    serde_json::from_slice(&bytes).map_err(|cause| unusable(format!("holds no tokens: {cause}")))
+    let stored: TokenFile = serde_json::from_slice(&bytes)
+        .map_err(|cause| unusable(format!("holds no tokens: {cause}")))?;
+    match stored.workspace == workspace {
+        true => Ok(stored),
+        false => Ok(TokenFile::default()),
+    }
 }
 
 /// Writes the tokens where only the user can read them.

@@ -7,9 +7,7 @@ mod item;
 mod mark;
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
@@ -80,34 +78,9 @@ impl Trust {
         }
     }
 
-    fn root(&self) -> PathBuf {
-        // A worktree belongs to the workspace of its repository.
-        let home = self.workspace.home();
-        let root = home.map_or_else(|| self.workspace.root.clone(), |home| home.root);
-        root.canonicalize().unwrap_or(root)
-    }
-
-    /// Names the workspace by its path and the birth of its folder: another repository at this path is not trusted.
-    fn identity(&self) -> String {
-        let root = self.root();
-        let found = root.join(".cleo").symlink_metadata();
-        let born = found.map_or_else(
-            |_| String::new(),
-            |found| {
-                let created = found.created().ok();
-                let since = created.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-                format!(
-                    "{}-{}",
-                    found.ino(),
-                    since.map_or(0, |since| since.as_nanos())
-                )
-            },
-        );
-        format!("{} {born}", root.display())
-    }
-
     fn folder(&self) -> Result<PathBuf> {
-        Ok(data_folder(&self.data_home, "trust")?.join(default_token_path(&self.root())))
+        let name = default_token_path(&self.workspace.real_root());
+        Ok(data_folder(&self.data_home, "trust")?.join(name))
     }
 
     pub(crate) fn standing(&self, item: &Item) -> Standing {
@@ -151,7 +124,7 @@ impl Trust {
             return Ok(());
         }
         let record = Record {
-            workspace: self.identity(),
+            workspace: self.workspace.identity(),
             kind: item.kind,
             digest: item.digest.clone(),
             by,
@@ -201,7 +174,7 @@ impl Trust {
     fn read_record(&self, item: &Item) -> Option<Record> {
         let bytes = read_private(&self.record_path(item).ok()?, RECORD_MAX)?;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
-        let is_it = record.workspace == self.identity() && record.kind == item.kind;
+        let is_it = record.workspace == self.workspace.identity() && record.kind == item.kind;
         is_it.then_some(record)
     }
 

@@ -11,19 +11,14 @@ use crate::id::TaskId;
 const ROWS_MAX: usize = 20;
 /// Name of the gate record of a task, before the task.
 pub(crate) const GATES_OF: &str = "the gate record of ";
+/// Name of the record of a prompt, before the number of its task.
+pub(crate) const PROMPT_OF: &str = "the prompt of task";
 /// Name of the claim of a task, before the number of the task.
 pub(crate) const CLAIM_OF: &str = "the claim of task";
 /// Name of the part of the log that lost commits were in.
 pub(crate) const LOG_END: &str = "the end of the write-ahead log";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
-const REMOVABLE: [&str; 6] = [
-    "run",
-    "event",
-    "conversation",
-    "message",
-    "record",
-    "prompt",
-];
+const REMOVABLE: [&str; 5] = ["run", "event", "conversation", "message", "record"];
 
 static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
 
@@ -73,11 +68,14 @@ impl Damage {
                 "`{clear}` opens the gates of {task} again, with none required"
             ));
         }
-        if let Some(task) = self.row.strip_prefix(CLAIM_OF) {
+        if let Some(task) = self.row.strip_prefix(PROMPT_OF) {
             let task = task.trim_start();
             return Some(format!(
-                "`cleo delete T{task} --force` removes it with its task"
+                "`cleo spawn T{task} --again` asks for the work anew; then `cleo doctor --remove-damaged` removes it"
             ));
+        }
+        if self.row.starts_with(CLAIM_OF) {
+            return Some("`cleo doctor --remove-damaged` ends it".to_string());
         }
         if let Some(agent) = quoted("agent `") {
             return Some(format!("`cleo agents remove {}` removes it", quote(agent)));

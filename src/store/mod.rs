@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::claim::Claim;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::phase::Phase;
@@ -254,6 +254,14 @@ pub(crate) trait Spawns {
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
 
     fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
+
+    /// Reads the latest spawn of a task to show it. A damaged one is left out with a warning.
+    fn latest_spawn_to_show(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
+        match self.latest_spawn(task) {
+            Err(error) if error.code == Code::RowDamaged => Ok(self.spawns(task)?.pop()),
+            read => read,
+        }
+    }
 
     /// Reads what came of the latest spawns of tasks, whose ids are sorted.
     fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;

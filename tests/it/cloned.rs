@@ -577,3 +577,20 @@ fn another_repository_at_a_trusted_path_is_not_trusted() {
     workspace.ok("trust --yes");
     workspace.ok("verify T1 --run-all");
 }
+
+#[test]
+fn proof_and_tokens_hold_for_one_repository_at_its_path() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Mine --acceptance 'holds :: true'");
+    workspace.ok("verify T1 --run-all");
+    workspace.ok("serve token create --user ann --scope read");
+    fs::rename(workspace.path(".cleo"), workspace.path("old")).unwrap();
+    workspace.ok("init");
+    let store = ["cleo.db", "cleo.db-wal"];
+    for name in store.map(|name| (format!("old/{name}"), format!(".cleo/{name}"))) {
+        fs::copy(workspace.path(&name.0), workspace.path(&name.1)).unwrap();
+    }
+    workspace.fails("complete T1", "E_EVIDENCE_STALE");
+    assert_eq!(workspace.result("serve token list")["total"], 0);
+    workspace.refuse("serve token create --user ann/x", "E_INPUT_INVALID");
+}

@@ -578,7 +578,7 @@ fn agent_of_run_takes_no_task_from_run_or_another_agent() {
     workspace.ok("add Beside");
     workspace.ok("add Aside");
     expect_exit(run(&workspace, "T2 T3 T6 --jobs 2", "meddles"), 0);
-    let refused = "35 claim T3\n35 start T3\n35 release T6\n6 cancel T6\n6 complete T7 --force\n";
+    let refused = "35 claim T3\n35 start T3\n35 spawn T6 --again\n35 update T6 --title x\n35 release T6\n6 cancel T6\n6 complete T7 --force\n";
     let own = "0 add Part --parent T2\n0 start T8\n0 complete T8\n";
     assert_eq!(workspace.read(".played/meddled"), [refused, own].concat());
     let statuses = statuses(&workspace);
@@ -596,7 +596,10 @@ fn agent_of_run_keeps_the_name_of_the_run() {
         "CLEO_AGENT=tester",
     ];
     let tried = names.map(|name| {
-        format!("{name} cleo complete T6 --force; echo $?; {name} cleo release T6; echo $?\n")
+        format!(
+            "{name} cleo complete T6 --force; echo $?; {name} cleo release T6; echo $?
+             {name} cleo release T6 --force; echo $?\n"
+        )
     });
     workspace.write("try.sh", tried.concat());
     let command = format!("sh -c 'sh try.sh >tried 2>/dev/null; exec sh $0 works' {AGENT}");
@@ -605,7 +608,11 @@ fn agent_of_run_keeps_the_name_of_the_run() {
     assert_eq!(reply.exit, 0, "{reply}");
     let tried = workspace.read("tried");
     let exits = tried.lines().filter(|line| !line.starts_with('{'));
-    assert_eq!(exits.collect::<Vec<_>>(), ["6", "35"].repeat(3), "{tried}");
+    assert_eq!(
+        exits.collect::<Vec<_>>(),
+        ["6", "35", "35"].repeat(3),
+        "{tried}"
+    );
     assert!(statuses(&workspace).contains("T6 active"));
 }
 

@@ -284,11 +284,32 @@ fn damaged_claims_and_operations_cost_only_themselves() {
     );
     let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(found.contains("operation 1 is damaged"), "{found}");
-    let claim = "everything else can be used, and `cleo delete T2 --force` removes it";
+    let claim = "everything else can be used, and `cleo doctor --remove-damaged` ends it";
     assert!(found.contains(claim), "{found}");
-    workspace.ok("delete T2 --force");
+    // It counts as one that is over, and the epoch grows.
+    for command in [
+        "show T2",
+        "status",
+        "orchestrator start",
+        "orchestrator brief",
+    ] {
+        let told = workspace.ask(command);
+        assert_eq!(told["success"], true, "{command}: {told}");
+        let warned = told["warnings"].to_string();
+        assert!(
+            warned.contains("the claim of task 2 is left out"),
+            "{command}: {warned}"
+        );
+    }
+    workspace.ask("doctor --remove-damaged");
     let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(!found.contains("claim of task"), "{found}");
+    workspace.fails("complete T2 --epoch 1", "E_CLAIM_LOST");
+    assert_eq!(workspace.result("claim T2 --force")["claim"]["epoch"], 2);
+    workspace.ok("delete T2 --force");
+    workspace.ok("undo");
+    workspace.ok("release T2");
+    assert_eq!(workspace.result("claim T2 --force")["claim"]["epoch"], 3);
 }
 
 #[test]
@@ -895,19 +916,24 @@ fn damaged_receipt_of_prompt_costs_only_its_task() {
     workspace.ok("start T2");
     sql(&workspace, "UPDATE spawns SET receipt = 'no JSON'");
     let told = workspace.ask("orchestrator validate");
-    assert_eq!(told["success"], true, "{told}");
+    assert_eq!(told["error"]["code"], "E_ROW_DAMAGED", "{told}");
     let warnings = told["warnings"].to_string();
-    let left_out = "T2 is left out: prompt of task 2 is damaged";
+    let left_out = "T2 is left out: the prompt of task 2 is damaged";
     assert!(warnings.contains(left_out), "{told}");
-    workspace.fails("complete T2", "E_ROW_DAMAGED");
-    let found = workspace.ask("doctor")["result"]["findings"].to_string();
-    assert!(
-        found.contains("`cleo doctor --remove-damaged` removes it"),
-        "{found}"
-    );
-    let removed = workspace.ask("doctor --remove-damaged");
-    assert_eq!(removed["success"], true, "{removed}");
-    workspace.ok("spawn T2");
+    workspace.result("status");
+    workspace.result("next");
+    // Another prompt takes the place of one that demands a proof.
+    let way = "`cleo spawn T2 --again` asks for the work anew; then `cleo doctor --remove-damaged` removes it";
+    for _ in 0..2 {
+        let error = workspace.refuse("complete T2", "E_ROW_DAMAGED");
+        says(&error, way);
+        let kept = workspace.ask("doctor --remove-damaged");
+        assert_eq!(kept["success"], false, "{kept}");
+    }
+    workspace.ok("spawn T2 --again");
+    workspace.ok("doctor --remove-damaged");
+    workspace.refuse("complete T2", "E_NOT_VERIFIED");
+    workspace.result("orchestrator validate");
 }
 
 #[test]

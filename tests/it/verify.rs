@@ -396,8 +396,12 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     workspace.ok("complete T2");
     workspace.refuse("complete T4", "E_NOT_VERIFIED");
     workspace.ok("complete T4 --force");
-    // Its parts say whether it is done.
+    // Its parts say whether it is done, unless they are cancelled.
     workspace.ok("complete T3");
+    workspace.ok("add Empty");
+    workspace.ok("add Dropped --parent T5");
+    workspace.ok("cancel T6");
+    workspace.refuse("complete T5", "E_NOT_VERIFIED");
     workspace.ok("config set verify.required spawned");
     workspace.ok("config set verify.required always --user");
     workspace.refuse("complete T1", "E_NOT_VERIFIED");

@@ -207,11 +207,12 @@ impl Subject {
             verdict.left = Some(Box::new((record, left)));
         }
         verdict.faults.extend(unproven);
-        if self.requires_proof
-            && !needs_proof(transaction, task)?
-            && transaction.children(task.id)?.is_empty()
-        {
-            verdict.faults.push(no_proof(task.id));
+        if self.requires_proof && !needs_proof(transaction, task)? {
+            let parts = transaction.readable(&transaction.children(task.id)?)?;
+            // Each part that is done was proven.
+            if !parts.iter().any(|part| part.status == Status::Done) {
+                verdict.faults.push(no_proof(task.id));
+            }
         }
         Ok(verdict)
     }

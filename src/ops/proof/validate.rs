@@ -14,7 +14,7 @@ use crate::manifest::Status as EntryStatus;
 use crate::ops::tasks::{Below, warn_of_stuck};
 use crate::ops::trust::{Key, Trust, open_foreign};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{SpawnRecord, Transaction, left_out};
 use crate::task::{Status, Task};
 use crate::workspace::Workspace;
 
@@ -63,22 +63,28 @@ pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance>
     let required = context.load_sections()?.to_vec();
     let workspace = context.workspace.clone();
     let key = Trust::new(&context.surroundings, &workspace).read_key();
-    let mut left_out = Vec::new();
+    let mut skipped = Vec::new();
+    let n_damaged = left_out::times();
     let (rules, tasks, total) = context.read(|transaction| {
         if let Some(epic) = epic {
             require(transaction, epic)?;
         }
-        let worked = read_worked(transaction, epic, &mut left_out)?;
+        let worked = read_worked(transaction, epic, &mut skipped)?;
         let rules = report_rules(transaction, &workspace, &worked)?;
         let done = worked.iter().filter(|it| it.task.status == Status::Done);
         let done: Vec<&Worked> = done.collect();
         let tasks = check_finished(transaction, (&workspace, key.as_ref()), &done, &required)?;
         Ok((rules, tasks, done.len()))
     })?;
-    context.notes.warn(left_out);
+    let is_whole = skipped.is_empty() && left_out::times() == n_damaged;
+    context.notes.warn(skipped);
     let broken = tasks.iter().filter(|task| !task.violations.is_empty());
     let compliant = total - broken.count();
-    context.notes.failure = find_failure(&rules, &tasks);
+    let unjudged = || {
+        let message = "what is damaged in the database cannot be judged";
+        (!is_whole).then(|| Error::new(Code::RowDamaged, message).fix("cleo doctor"))
+    };
+    context.notes.failure = find_failure(&rules, &tasks).or_else(unjudged);
     Ok(Compliance {
         rules,
         tasks,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::claim::end_undone;
-use super::fence::{Caller, check_holder, no_removal};
+use super::fence::{Caller, check_holder, no_removal, refuse_other};
 use super::waits::warn_of_waits;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
@@ -75,6 +75,9 @@ pub(in crate::ops) fn change(
         let before = task.clone();
         if caller.run.is_some() {
             refuse_fewer_gates(id, &transaction.gates(id)?, &patch, &gates)?;
+            if !gates.is_empty() {
+                refuse_other(transaction, id, &caller)?;
+            }
         }
         apply_status(&mut task, patch.status, &now)?;
         remove_items(&mut task, &patch)?;

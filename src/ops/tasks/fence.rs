@@ -67,8 +67,8 @@ impl Caller {
 
     /// Returns whether a name is that of an agent of the caller: `ada/parser` is one of `ada`.
     pub(super) fn leads(&self, name: &str) -> bool {
-        let agent = name.strip_prefix(&self.name);
-        agent.is_some_and(|agent| agent.starts_with('/'))
+        name.strip_prefix(&self.name)
+            .is_some_and(|agent| agent.starts_with('/'))
     }
 
     /// Returns true for the task that an agent was started for, and for what is below it.
@@ -141,10 +141,11 @@ impl Caller {
         if before.parent != after.parent {
             self.refuse_foreign(transaction, id)?;
         }
-        let is_other = before.status != after.status
-            || before.kind != after.kind
-            || before.depends != after.depends;
-        if is_other {
+        // Others may leave notes and labels.
+        let mut noted = before.clone();
+        noted.notes.clone_from(&after.notes);
+        noted.labels.clone_from(&after.labels);
+        if noted != *after {
             refuse_other(transaction, id, self)?;
         }
         if after.status != Status::Done || before.status == Status::Done {
@@ -154,8 +155,8 @@ impl Caller {
                 false => Ok(()),
             };
         }
-        let complete = format!("cleo complete {id}");
-        self.refuse_done(after).map_err(|error| error.fix(complete))
+        self.refuse_done(after)
+            .map_err(|error| error.fix(format!("cleo complete {id}")))
     }
 
     /// Refuses an agent of a run that makes a task done without `complete`.
@@ -230,7 +231,8 @@ pub(in crate::ops) fn check_holder(
     match claim.live_holder(&caller.now) {
         Some(holder) if !caller.works_under(holder) => {
             let error = holder_error(&claim, caller, verb);
-            match force {
+            // A run takes its tasks back itself.
+            match force && caller.run.is_none() {
                 true => Ok(Some(format!("by force: {}", error.message))),
                 false => Err(error),
             }
@@ -362,12 +364,7 @@ pub(super) fn holder_error(claim: &Claim, caller: &Caller, verb: &str) -> Error 
 
 fn describe_holder(claim: &Claim) -> String {
     let holder = claim.holder.as_deref().unwrap_or("none");
-    let Claim {
-        task,
-        epoch,
-        expires,
-        ..
-    } = claim;
+    let (task, epoch, expires) = (claim.task, claim.epoch, &claim.expires);
     format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
 }
 

@@ -292,7 +292,7 @@ pub(in crate::ops) fn find_output(
     transaction: &dyn Transaction,
     id: TaskId,
 ) -> Result<Option<String>> {
-    let latest = transaction.latest_spawn(id)?;
+    let latest = transaction.latest_spawn_to_show(id)?;
     let file = latest.map(|record| record.output_file);
     Ok(file.filter(|file| workspace.confine(file).is_ok_and(|path| path.exists())))
 }

@@ -21,7 +21,7 @@ const KEY: usize = 64;
 /// The key of this user, for marks in one workspace.
 pub(crate) struct Key {
     secret: Vec<u8>,
-    root: String,
+    workspace: String,
 }
 
 /// The gate or the line of the criterion that a record is about.
@@ -53,7 +53,7 @@ impl Key {
     }
 
     fn sign(&self, what: &impl Serialize) -> String {
-        let text = serde_json::to_vec(&(&self.root, what)).unwrap_or_default();
+        let text = serde_json::to_vec(&(&self.workspace, what)).unwrap_or_default();
         let mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("a key of any length is one");
         id::hex(&mac.chain_update(text).finalize().into_bytes())
     }
@@ -121,7 +121,7 @@ impl Trust {
         let secret = secret.ok_or_else(|| refuse_key(&path))?;
         Ok(Some(Key {
             secret,
-            root: self.root().to_string_lossy().into_owned(),
+            workspace: self.workspace.identity(),
         }))
     }
 
@@ -167,10 +167,10 @@ mod tests {
     use super::*;
     use crate::gate::{Evidence, Origin, Proof};
 
-    fn key(secret: u8, root: &str) -> Key {
+    fn key(secret: u8, workspace: &str) -> Key {
         Key {
             secret: vec![secret; KEY],
-            root: root.into(),
+            workspace: workspace.into(),
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
             (&key(1, "/v"), 1, GATE, marked("d", tree), false),
         ] {
             let holds = is_own(Some(key), TaskId(task), place, &record);
-            assert_eq!(holds, expected, "{} {task} {record:?}", key.root);
+            assert_eq!(holds, expected, "{} {task} {record:?}", key.workspace);
             assert!(!is_own(None, TaskId(task), place, &record));
         }
     }

@@ -175,7 +175,7 @@ impl View<'_> {
         let skill = match in_run.and_then(|task| task.setup.skill.clone()) {
             Some(skill) => Some(skill),
             None => {
-                let spawn = self.transaction.latest_spawn(id)?;
+                let spawn = self.transaction.latest_spawn_to_show(id)?;
                 spawn.and_then(|spawn| spawn.receipt["skill"].as_str().map(String::from))
             }
         };

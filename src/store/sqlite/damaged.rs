@@ -6,13 +6,14 @@ use rusqlite::types::Value;
 use super::faults::{self, Faults};
 use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, tasks};
 use crate::error::Result;
+use crate::id::TaskId;
 use crate::store::left_out::Damage;
-use crate::store::{OperationFilter, Transaction};
+use crate::store::{Claims, OperationFilter, Transaction};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
 /// Tables whose damaged rows are removed: the key, the columns that are read and how, and what is deleted before a row.
-const REMOVABLE: [(&str, &str, &str, Read, &str); 6] = [
+const REMOVABLE: [(&str, &str, &str, Read, &str); 7] = [
     (
         "runs",
         "position",
@@ -49,6 +50,13 @@ const REMOVABLE: [(&str, &str, &str, Read, &str); 6] = [
         |row| records::read_spawn(row).map(drop),
         "",
     ),
+    (
+        "claims",
+        "task",
+        records::CLAIM_COLUMNS,
+        |row| records::read_claim(row).map(drop),
+        "",
+    ),
 ];
 
 impl SqliteStore {
@@ -67,9 +75,6 @@ impl SqliteStore {
         all(records::LINK_COLUMNS, "links", |row| {
             records::read_link(row).map(drop)
         })?;
-        all(records::CLAIM_COLUMNS, "claims", |row| {
-            records::read_claim(row).map(drop)
-        })?;
         open.all(log::CHANGES, (), |row| log::read(row).map(drop))?;
         for (table, _, columns, read, _) in REMOVABLE {
             all(columns, table, read)?;
@@ -78,13 +83,21 @@ impl SqliteStore {
         read_small_tables(open)
     }
 
-    /// Removes unreadable runs, events, conversations, messages, records and receipts of prompts, with the events of such
-    /// runs and the messages of such conversations, and the note of lost commits. Returns them.
+    /// Removes unreadable runs, events, conversations, messages, records and receipts of earlier prompts, with the events
+    /// of such runs and the messages of such conversations, and the note of lost commits; ends unreadable claims. Returns
+    /// them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
-        let open = Box::new(self.begin_write(None)?);
+        let mut open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();
         for (table, key, columns, read, before) in REMOVABLE {
-            let sql = &format!("SELECT {columns}, {key} AS place FROM {table}");
+            // The last prompt of a task demands a proof as long as no other one replaces it.
+            let which = match table {
+                "spawns" => {
+                    "WHERE sequence < (SELECT max(sequence) FROM spawns later WHERE later.task = spawns.task)"
+                }
+                _ => "",
+            };
+            let sql = &format!("SELECT {columns}, {key} AS place FROM {table} {which}");
             let damaged = open.all(sql, (), |row| match read(row) {
                 Ok(()) => Ok(None),
                 Err(fault) => match faults::damage(row, sql, &fault) {
@@ -93,11 +106,17 @@ impl SqliteStore {
                 },
             })?;
             for (place, damage) in damaged.into_iter().flatten() {
+                removed.push(damage);
+                if let ("claims", Value::Integer(task)) = (table, &place) {
+                    let ended =
+                        open.end_damaged(TaskId(u32::try_from(*task).unwrap_or_default()))?;
+                    open.put_claim(&ended)?;
+                    continue;
+                }
                 for statement in format!("{before}DELETE FROM {table} WHERE {key} = ?1").split(';')
                 {
                     open.connection.execute(statement, [&place]).at(open.path)?;
                 }
-                removed.push(damage);
             }
         }
         open.commit()?;

@@ -6,13 +6,13 @@ use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, Row, ffi};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF};
+use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF, PROMPT_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
 const KINDS: [(&str, &str); 16] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
-    ("FROM spawns", "prompt of task"),
+    ("FROM spawns", PROMPT_OF),
     ("FROM links", "a link of task"),
     ("FROM gates", GATES),
     ("FROM claims", CLAIM_OF),

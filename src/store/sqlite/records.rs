@@ -10,7 +10,7 @@ use super::columns::{
     word,
 };
 use crate::claim::Claim;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::phase::{Counts, Phase};
@@ -25,7 +25,14 @@ pub(super) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, e
 impl Claims for SqliteTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
         let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE task = ?1");
-        self.first(&sql, [task.0], read_claim)
+        match self.first(&sql, [task.0], read_claim) {
+            Err(error) if error.code == Code::RowDamaged => {
+                // Notes the damage.
+                self.all(&sql, [task.0], read_claim)?;
+                self.end_damaged(task).map(Some)
+            }
+            read => read,
+        }
     }
 
     fn put_claim(&mut self, claim: &Claim) -> Result<()> {
@@ -56,6 +63,27 @@ impl Claims for SqliteTransaction<'_> {
              ORDER BY expires DESC, task DESC LIMIT ?2"
         );
         self.all(&sql, (now, limit), read_claim)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is the last that its row or the
+    /// log tells, so that the next one is new.
+    pub(super) fn end_damaged(&self, task: TaskId) -> Result<Claim> {
+        let sql = "SELECT max(min(epoch, ?2)) FROM (
+                       SELECT epoch FROM claims WHERE task = ?1
+                       UNION ALL
+                       SELECT detail ->> 'epoch' FROM changes WHERE task = ?1 AND kind = 'claimed'
+                   )";
+        let epoch = self.count(sql, (task.0, u32::MAX))?;
+        let long_ago = "1970-01-01T00:00:00.000Z";
+        Ok(Claim {
+            task,
+            epoch: u32::try_from(epoch).unwrap_or_default(),
+            holder: None,
+            since: long_ago.to_string(),
+            expires: long_ago.to_string(),
+        })
     }
 }
 
@@ -118,7 +146,8 @@ impl Spawns for SqliteTransaction<'_> {
     fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
         let sql =
             format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 AND manifest_id = ?2");
-        let before = self.first(&sql, (spawn.task.0, &spawn.manifest_id), read_spawn)?;
+        let before = self.first(&sql, (spawn.task.0, &spawn.manifest_id), read_spawn);
+        let before = ignore_damage(before)?;
         self.write_spawn(spawn)?;
         match log::spawn(before.as_ref(), spawn) {
             Some(change) => self.record(&change),
