@@ -40,6 +40,10 @@ fn unspawned_task_is_verified_by_its_linked_entry() {
     output(63);
     workspace.write(&format!("{FOLDER}/mine.md"), GOOD);
     output(0);
+    let older = json!({"id": "mine", "linked_tasks": ["T2"], "file": "mine.md",
+        "created_by": "ana", "created_at": "2026-01-26T09:00:00Z"});
+    workspace.write(MANIFEST, entry_with(older));
+    output(62);
     workspace.fails("verify output T9", "E_TASK_NOT_FOUND");
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use chrono::DateTime;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -261,14 +262,24 @@ fn find_linked_entry(
     violations: &mut Vec<Violation>,
 ) -> Result<Option<Entry>> {
     let others = transaction.entries_of_others(task)?;
-    let mut below = HashSet::new();
-    if require(transaction, task)?.kind.is_epic() {
+    let (mut below, whole) = (HashSet::new(), require(transaction, task)?);
+    if whole.kind.is_epic() {
         below.extend(transaction.nodes(Some(task))?.iter().map(|node| node.id));
         below.remove(&task);
     }
+    // An entry that is older than the task is about the task with this id in another workspace.
+    let is_older = |entry: &Entry| {
+        let at = entry
+            .created_at
+            .as_deref()
+            .map(DateTime::parse_from_rfc3339);
+        let since = DateTime::parse_from_rfc3339(&whole.created_at);
+        matches!((at, since), (Some(Ok(at)), Ok(since)) if at < since)
+    };
     // Append adds the epic, so an entry that names a task below is about that task.
     let is_own = |_: TaskId, entry: &Entry| {
-        !others.contains(&entry.id) && !entry.linked_tasks.iter().any(|id| below.contains(id))
+        let is_of_other = others.contains(&entry.id) || is_older(entry);
+        !is_of_other && !entry.linked_tasks.iter().any(|id| below.contains(id))
     };
     let latest = log::latest_for(&workspace.manifest()?, &[task], is_own)?;
     let entry = latest.entry(task).cloned();
