@@ -212,8 +212,9 @@ proptest! {
                 let operation = crate::ops::log::operation(&mut context, *number, 1).unwrap();
                 let redo = operation.operation.operation.undone_by;
                 if let Err(refused) = undo(&mut context, redo) {
-                    // A task that was done before its child was reopened is not done again.
-                    prop_assert!(steps.iter().any(|one| matches!(one, Step::Reopen(_))));
+                    // A task that was done before its child was reopened or added is not done again.
+                    let opens = |one: &Step| matches!(one, Step::Reopen(_) | Step::Add(_, Some(_)));
+                    prop_assert!(steps.iter().any(opens));
                     prop_assert!(refused.message.contains("not done"), "{}", refused.message);
                     prop_assert_eq!(&all(&mut context), &after);
                     continue;
