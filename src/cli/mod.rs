@@ -204,6 +204,8 @@ commands! {
     Import(transfer::ImportArguments) => face.run("import", it, transfer::import);
     /// Export all tasks as JSON lines, for version control
     Export(transfer::ExportArguments) => face.run("export", it, transfer::export);
+    /// Copy the database into a file, from which it can be restored
+    Backup(transfer::BackupArguments) => face.run("backup", it, transfer::backup);
     /// Review commands, workers and servers that came with this project, and trust them
     Trust(trust::Arguments) => face.run("trust", it, trust::run);
     /// Start the server: web application and HTTP API

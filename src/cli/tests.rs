@@ -52,6 +52,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::cli::demo::Demo>("demo"),
         one::<tasks::Dependencies>("deps").or::<Picture>(),
         one::<transfer::export::Exported>("export"),
+        one::<transfer::export::Copied>("backup"),
         one::<help::Explained>("explain").or::<help::Table>(),
         one::<tasks::Listed>("find"),
         one::<output::Page>("help").or::<help::Table>(),

@@ -199,6 +199,31 @@ pub(super) struct ExportArguments {
     output: Option<PathBuf>,
 }
 
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo backup                                 into .cleo/cleo.db-TIME
+  cleo backup /mnt/safe/cleo.db
+
+The copy is whole, also while agents work. To go back to it, stop everything that uses the workspace
+and put the copy in the place of .cleo/cleo.db, with cleo.db-wal, cleo.db-shm and cleo.db-last moved away.
+Skills, settings, outputs and the manifest are files of the project, which git keeps.")]
+pub(super) struct BackupArguments {
+    /// New file to write [default: .cleo/cleo.db-TIME]
+    file: Option<PathBuf>,
+}
+
+pub(super) fn backup(face: &mut Face<'_>, arguments: BackupArguments) -> Result<ExitCode> {
+    let work = |context: &mut _| transfer::backup(context, arguments.file.as_deref());
+    face.inside("backup", work, |screen, copied| {
+        let size = format!("  {} bytes", copied.bytes);
+        screen
+            .say(Tone::Good, "copied to ")
+            .say(Tone::Plain, &copied.file);
+        screen.line(Tone::Dim, size);
+    })
+}
+
 pub(super) fn export(face: &mut Face<'_>, arguments: ExportArguments) -> Result<ExitCode> {
     let work = |context: &mut _| transfer::export(context, arguments.output.as_deref());
     face.inside("export", work, |screen, exported| match &exported.text {

@@ -82,6 +82,28 @@ impl World {
     }
 }
 
+#[test]
+fn copy_of_damaged_database_can_be_put_back() {
+    let world = World::new();
+    let workspace = &world.workspace;
+    let copied = workspace.result("backup copy.db");
+    let copy = fs::read(workspace.path("copy.db")).unwrap();
+    assert_eq!(copied["bytes"], copy.len());
+    workspace.fails("backup copy.db", "E_EXISTS");
+    workspace.fails("backup .cleo/cleo.db-wal", "E_INPUT_INVALID");
+    assert_eq!(fs::read(workspace.path("copy.db")).unwrap(), copy);
+    let own = workspace.result("backup")["file"].clone();
+    assert_eq!(own, "[WORKSPACE]/.cleo/cleo.db-20260126T090000.000Z");
+    workspace.ok("add 'Not in the copy'");
+    world.put(&vec![7; 4096], b"");
+    let broken = workspace.ask("show T7");
+    says(&broken["error"], "restore a copy of `cleo backup`");
+    let _ = fs::remove_file(workspace.path(".cleo/cleo.db-last"));
+    world.put(&copy, b"");
+    assert_eq!(world.answers(), world.right);
+    assert_eq!(workspace.ask("doctor")["success"], true);
+}
+
 fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {
     let mut flipped = bytes.to_vec();
     let at = usize::try_from(numbers.next(bytes.len() as u64)).unwrap();

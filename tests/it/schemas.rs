@@ -96,6 +96,7 @@ const LINES: &[(&str, &str)] = &[
     ("log", ""),
     ("log --operation 1", ""),
     ("manifest compact", ""),
+    ("backup copy.db", ""),
     ("export --output tasks.jsonl", ""),
     ("import tasks.jsonl --dry-run", ""),
     ("route 'Help me design a layout' --explain", ""),

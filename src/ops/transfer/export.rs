@@ -1,10 +1,12 @@
 //! Exports tasks.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
+use crate::file::unwritable;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::store::{Archived, Filter, Transaction};
@@ -65,6 +67,49 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
         file: output.map(|output| output.to_string_lossy().into_owned()),
         total,
         left_out,
+    })
+}
+
+/// A copy of the database.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Copied {
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+}
+
+/// Copies the whole database into a new file, as it is at one moment, while others write to it.
+pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Copied> {
+    let moment = context.now().replace(['-', ':'], "");
+    let own = context
+        .workspace
+        .root
+        .join(format!(".cleo/cleo.db-{moment}"));
+    let file = match output {
+        Some(output) => context.surroundings.directory.join(output),
+        None => own.clone(),
+    };
+    if file != own {
+        context.workspace.refuse_own(&file)?;
+    }
+    let folder = file.parent().unwrap_or(&file);
+    let draft = tempfile::Builder::new().prefix(".new-").tempfile_in(folder);
+    let draft = draft.map_err(|cause| unwritable(&file, cause))?;
+    context.workspace.open_store()?.copy_to(draft.path())?;
+    draft
+        .as_file()
+        .sync_all()
+        .map_err(|cause| unwritable(&file, cause))?;
+    let written = draft.persist_noclobber(&file);
+    let written = written.map_err(|refused| match refused.error.kind() {
+        ErrorKind::AlreadyExists => {
+            error!(Exists, "{} exists; it was not changed", file.display())
+        }
+        _ => unwritable(&file, refused.error),
+    })?;
+    let bytes = written.metadata().map_or(0, |written| written.len());
+    Ok(Copied {
+        file: file.to_string_lossy().into_owned(),
+        bytes,
     })
 }
 

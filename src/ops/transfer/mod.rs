@@ -10,5 +10,5 @@ mod source;
 mod tests;
 mod versions;
 
-pub(crate) use export::{each as each_task, export};
+pub(crate) use export::{backup, each as each_task, export};
 pub(crate) use import::{Request, import, import_text};

@@ -107,8 +107,9 @@ fn quoted_folder(path: &Path) -> String {
 
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
-    let message =
-        format!("{place} cannot be read: {why}. cleo leaves it as it is; restore it from a backup");
+    let message = format!(
+        "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`"
+    );
     Error::new(Code::StoreCorrupt, message)
 }
 

@@ -1,5 +1,7 @@
 //! Checks of `doctor`: whether the database is intact and derived tables agree with the tasks.
 
+use std::path::Path;
+
 use rusqlite::Connection;
 
 use super::faults::Faults;
@@ -84,6 +86,14 @@ impl SqliteStore {
             problems.push("the index of words differs from the tasks".to_string());
         }
         Ok(problems)
+    }
+
+    /// Copies the database, with what its log holds, into an empty file.
+    pub(crate) fn copy_to(&self, file: &Path) -> Result<()> {
+        let copied = self
+            .connection
+            .execute("VACUUM INTO ?1", [file.to_string_lossy()]);
+        copied.map(drop).at(&self.path)
     }
 
     pub(crate) fn log_bytes(&self) -> u64 {
