@@ -17,7 +17,6 @@ use std::{env, fs};
 use tempfile::NamedTempFile;
 
 use crate::error::{Code, Error, Result, quote};
-use crate::id;
 
 /// Permissions of a file that only its owner may read.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
@@ -275,7 +274,7 @@ pub(crate) fn nearest_existing(path: &Path) -> String {
 }
 
 /// Names the time at which a folder of a workspace was made. Where the file system keeps none, the file counts that
-/// `init` writes first and nothing changes; without it the name is another one each time.
+/// `init` writes first and nothing changes.
 pub(crate) fn name_birth(folder: &Path, created: Option<SystemTime>) -> String {
     let since = created.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let since = since.filter(|since| !since.is_zero());
@@ -283,10 +282,8 @@ pub(crate) fn name_birth(folder: &Path, created: Option<SystemTime>) -> String {
         return since.as_nanos().to_string();
     }
     let first = folder.join(".gitignore").symlink_metadata();
-    first.map_or_else(
-        |_| id::random(),
-        |first| format!("{}.{}", first.ctime(), first.ctime_nsec()),
-    )
+    let first = first.map(|first| format!("{}.{}", first.mtime(), first.mtime_nsec()));
+    first.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -297,7 +294,6 @@ mod tests {
     fn birth_is_another_one_when_folder_is_made_again() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path();
-        assert_ne!(name_birth(folder, None), name_birth(folder, None));
         let ignore = folder.join(".gitignore");
         fs::write(&ignore, "*").unwrap();
         let first = name_birth(folder, None);

@@ -95,9 +95,9 @@ pub(crate) fn create(
         return Err(Error::new(Code::InputInvalid, message));
     }
     let user = user.to_string();
-    let (path, workspace) = find_file(surroundings)?;
+    let path = find_file(surroundings)?;
     let _lock = lock_tokens(&path)?;
-    let mut stored = read_tokens(&path, &workspace)?;
+    let mut stored = read_tokens(&path)?;
     if stored.tokens.len() >= TOKENS_MAX {
         let message = format!("there are {TOKENS_MAX} tokens, as many as there may be");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo serve token list"));
@@ -113,7 +113,7 @@ pub(crate) fn create(
         created_at: timestamp(now),
         expires_at: expires.map(timestamp),
     };
-    stored.workspace = workspace;
+    stored.workspace = surroundings.workspace()?.identity();
     stored.tokens.push(StoredToken {
         token: token.clone(),
         digest: id::digest(&secret),
@@ -123,8 +123,8 @@ pub(crate) fn create(
 }
 
 pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
-    let (path, workspace) = find_file(surroundings)?;
-    let stored = read_tokens(&path, &workspace)?.tokens.into_iter();
+    let path = find_file(surroundings)?;
+    let stored = read_tokens(&path)?.tokens.into_iter();
     let tokens: Vec<Token> = stored.map(|stored| stored.token).collect();
     Ok(Listed {
         total: tokens.len(),
@@ -136,9 +136,9 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     surroundings
         .assignment
         .refuse_agent("takes no tokens away")?;
-    let (path, workspace) = find_file(surroundings)?;
+    let path = find_file(surroundings)?;
     let _lock = lock_tokens(&path)?;
-    let mut stored = read_tokens(&path, &workspace)?;
+    let mut stored = read_tokens(&path)?;
     let Some(which) = stored
         .tokens
         .iter()
@@ -160,8 +160,6 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
 #[derive(Debug)]
 pub(crate) struct Tokens {
     path: PathBuf,
-    /// The identity of the workspace.
-    workspace: String,
     /// When the file or its permissions changed last, in seconds and nanoseconds, and its length.
     read: Option<(i64, i64, u64)>,
     stored: Vec<StoredToken>,
@@ -170,10 +168,8 @@ pub(crate) struct Tokens {
 impl Tokens {
     /// Begins without having looked.
     pub(crate) fn new(surroundings: &Surroundings) -> Result<Tokens> {
-        let (path, workspace) = find_file(surroundings)?;
         Ok(Tokens {
-            path,
-            workspace,
+            path: find_file(surroundings)?,
             read: None,
             stored: Vec::new(),
         })
@@ -200,7 +196,7 @@ impl Tokens {
         let described = described.ok();
         if described.is_none() || described != self.read {
             // A file that cannot be read has no valid token.
-            self.stored = read_tokens(&self.path, &self.workspace)
+            self.stored = read_tokens(&self.path)
                 .map(|stored| stored.tokens)
                 .unwrap_or_default();
             self.read = described;
@@ -222,12 +218,11 @@ pub(super) fn make_secret() -> Result<String> {
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }
 
-/// Returns the file of the tokens of the workspace, and the identity of the workspace, for which they hold.
-fn find_file(surroundings: &Surroundings) -> Result<(PathBuf, String)> {
-    let workspace = surroundings.workspace()?;
+/// Returns the file of the tokens of the workspace, and of no other one that was or will be at its place.
+fn find_file(surroundings: &Surroundings) -> Result<PathBuf> {
     let folder = data_folder(&surroundings.data_home, "server-tokens")?;
-    let name = default_token_path(&workspace.real_root());
-    Ok((folder.join(format!("{name}.json")), workspace.identity()))
+    let name = file_name(surroundings.workspace()?.identity().as_bytes());
+    Ok(folder.join(format!("{name}.json")))
 }
 
 /// Takes the lock of the file, so that no concurrent change is lost.
@@ -237,8 +232,7 @@ fn lock_tokens(path: &Path) -> Result<File> {
     lock_folder_of(path, "cleo serve token list")
 }
 
-/// Reads the tokens of a workspace. Tokens of another one, which was at its place before, open nothing.
-fn read_tokens(path: &Path, workspace: &str) -> Result<TokenFile> {
+fn read_tokens(path: &Path) -> Result<TokenFile> {
     if !path.exists() {
         return Ok(TokenFile::default());
     }
@@ -252,12 +246,7 @@ fn read_tokens(path: &Path, workspace: &str) -> Result<TokenFile> {
                    account that is closed to others";
         unusable(why.to_string())
     })?;
-    let stored: TokenFile = serde_json::from_slice(&bytes)
-        .map_err(|cause| unusable(format!("holds no tokens: {cause}")))?;
-    match stored.workspace == workspace {
-        true => Ok(stored),
-        false => Ok(TokenFile::default()),
-    }
+    serde_json::from_slice(&bytes).map_err(|cause| unusable(format!("holds no tokens: {cause}")))
 }
 
 /// Writes the tokens where only the user can read them.

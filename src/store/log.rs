@@ -140,6 +140,9 @@ pub(crate) struct Removed {
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub(crate) claim: Option<Claim>,
+    /// Whether a prompt or the gate record could not be read, so that it would come back without its demand for proof.
+    #[serde(default)]
+    pub(crate) lacks_proof: bool,
 }
 
 #[derive(Serialize)]

@@ -304,6 +304,18 @@ fn damaged_claims_and_operations_cost_only_themselves() {
     workspace.ask("doctor --remove-damaged");
     let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(!found.contains("claim of task"), "{found}");
+    // Its own number is not believed, nor what a damaged line of the log says.
+    sql(&workspace, "UPDATE claims SET epoch = epoch + 4294967296");
+    sql(
+        &workspace,
+        "UPDATE changes SET detail = '{' WHERE kind = 'claimed'",
+    );
+    sql(
+        &workspace,
+        "PRAGMA foreign_keys = OFF; INSERT INTO claims VALUES (5000000000, 1, NULL, '', '', 0)",
+    );
+    workspace.result("status");
+    workspace.ask("doctor --remove-damaged");
     workspace.fails("complete T2 --epoch 1", "E_CLAIM_LOST");
     assert_eq!(workspace.result("claim T2 --force")["claim"]["epoch"], 2);
     workspace.ok("delete T2 --force");
@@ -934,6 +946,9 @@ fn damaged_receipt_of_prompt_costs_only_its_task() {
     workspace.ok("doctor --remove-damaged");
     workspace.refuse("complete T2", "E_NOT_VERIFIED");
     workspace.result("orchestrator validate");
+    sql(&workspace, "UPDATE spawns SET receipt = 'no JSON'");
+    workspace.ok("delete T2 --force");
+    workspace.fails("undo", "E_ROW_DAMAGED");
 }
 
 #[test]

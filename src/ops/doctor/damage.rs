@@ -45,7 +45,7 @@ fn describe_row(damage: Damage) -> Finding {
     let Damage { row, what } = &damage;
     if damage.is_altered() {
         let message = format!(
-            "{row} was damaged or changed outside of cleo ({what}); the next `cleo update {row}` accepts it"
+            "{row} was damaged or changed outside of cleo ({what}); the next change accepts it, such as `cleo update {row} --note checked`"
         );
         return Finding::fail("database.rows", message, format!("cleo show {row}"));
     }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
+use super::fence::{Caller, refuse_other};
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -101,10 +102,13 @@ fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) ->
     let clock = context.surroundings.clock;
     let by = context.surroundings.actor.clone();
     let keys = HashMap::default();
+    let caller = Caller::without_task(context);
     context.write(|transaction| {
         let mut batch = Batch { plans, keys };
         batch.assign_ids(transaction, &clock, &by)?;
         batch.resolve_references(transaction)?;
+        let mut parents = batch.plans.iter().filter_map(|plan| plan.task.parent);
+        parents.try_for_each(|parent| refuse_other(transaction, parent, &caller))?;
         batch.refuse_circles(transaction)?;
         batch.refuse_nesting(transaction)?;
         batch.insert_all(transaction, told)

@@ -230,9 +230,11 @@ pub(in crate::ops) fn check_holder(
     };
     match claim.live_holder(&caller.now) {
         Some(holder) if !caller.works_under(holder) => {
-            let error = holder_error(&claim, caller, verb);
-            // A run takes its tasks back itself.
-            match force && caller.run.is_none() {
+            let mut error = holder_error(&claim, caller, verb);
+            // A run takes its tasks back itself, and its agents only parts of their own.
+            let may_force = caller.run.is_none() || caller.has_part(transaction, task.id)?;
+            error.alternatives.retain(|_| may_force);
+            match force && may_force {
                 true => Ok(Some(format!("by force: {}", error.message))),
                 false => Err(error),
             }

@@ -8,7 +8,7 @@ use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, t
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
-use crate::store::{Claims, OperationFilter, Transaction};
+use crate::store::{Claims, OperationFilter, Tasks, Transaction};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
@@ -107,9 +107,14 @@ impl SqliteStore {
             })?;
             for (place, damage) in damaged.into_iter().flatten() {
                 removed.push(damage);
-                if let ("claims", Value::Integer(task)) = (table, &place) {
-                    let ended =
-                        open.end_damaged(TaskId(u32::try_from(*task).unwrap_or_default()))?;
+                let task = match (table, &place) {
+                    ("claims", Value::Integer(task)) => u32::try_from(*task).ok().map(TaskId),
+                    _ => None,
+                };
+                if let Some(task) = task
+                    && open.status(task)?.is_some()
+                {
+                    let ended = open.end_damaged(task)?;
                     open.put_claim(&ended)?;
                     continue;
                 }

@@ -67,15 +67,15 @@ impl Claims for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is the last that its row or the
-    /// log tells, so that the next one is new.
+    /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is the last that the log tells, or
+    /// how often it was claimed where that is damaged, too.
     pub(super) fn end_damaged(&self, task: TaskId) -> Result<Claim> {
-        let sql = "SELECT max(min(epoch, ?2)) FROM (
-                       SELECT epoch FROM claims WHERE task = ?1
-                       UNION ALL
-                       SELECT detail ->> 'epoch' FROM changes WHERE task = ?1 AND kind = 'claimed'
-                   )";
-        let epoch = self.count(sql, (task.0, u32::MAX))?;
+        let sql = "SELECT count(*) FROM changes WHERE task = ?1 AND kind = 'claimed'";
+        let times = self.count(sql, [task.0])?;
+        let changes = self.changes(0, Some(task), u32::MAX)?.into_iter();
+        let claimed = changes.filter(|one| one.change.kind == "claimed");
+        let epoch = claimed.filter_map(|one| one.change.detail["epoch"].as_u64());
+        let epoch = epoch.max().unwrap_or_default().max(times);
         let long_ago = "1970-01-01T00:00:00.000Z";
         Ok(Claim {
             task,

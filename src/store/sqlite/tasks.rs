@@ -260,12 +260,15 @@ impl Tasks for SqliteTransaction<'_> {
                 }
             }
         }
+        let (spawns, gates) = (self.spawns(id)?, self.gates(id));
+        let sql = "SELECT count(*) FROM spawns WHERE task = ?1";
         let removed = Removed {
             task,
-            spawns: self.spawns(id)?,
+            lacks_proof: gates.is_err() || self.count(sql, [id.0])? > spawns.len() as u64,
+            spawns,
             links: self.links(id)?,
-            gates: ignore_damage(self.gates(id))?,
-            claim: ignore_damage(self.claim(id))?,
+            gates: ignore_damage(gates)?,
+            claim: self.claim(id)?,
         };
         self.record(&log::delete(&removed))?;
         let is_damaged = self.task(id).is_err();
