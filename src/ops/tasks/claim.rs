@@ -371,8 +371,10 @@ pub(super) fn end_undone(
     caller: &Caller,
 ) -> Result<Option<String>> {
     let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
-    if holder.as_deref().is_some_and(is_run) {
-        let mut gates = transaction.gates(task)?;
+    // A damaged record keeps no run from giving its task back.
+    if holder.as_deref().is_some_and(is_run)
+        && let Some(mut gates) = transaction.gates_of(&[task])?.remove(&task)
+    {
         gates.forget_worktrees();
         transaction.put_gates(task, &gates)?;
     }
