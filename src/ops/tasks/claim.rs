@@ -119,8 +119,7 @@ pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<
 }
 
 pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Moved> {
-    let released = release(context, request.task, request.epoch, request.force)?;
-    Ok(released.warn(context))
+    Ok(release(context, request.task, request.epoch, request.force)?.warn(context))
 }
 
 /// Claims a free task and starts it. A task that waits for others is refused unless
@@ -364,14 +363,13 @@ pub(in crate::ops) fn replace_agent(
 }
 
 /// Ends the claim of a task that is not done, as [`end`] does, and returns its holder. Evidence from worktrees of a run
-/// that held it is dropped.
+/// that held it is dropped, unless it cannot be read.
 pub(super) fn end_undone(
     transaction: &mut dyn Transaction,
     task: TaskId,
     caller: &Caller,
 ) -> Result<Option<String>> {
     let holder = transaction.claim(task)?.and_then(|claim| claim.holder);
-    // A damaged record keeps no run from giving its task back.
     if holder.as_deref().is_some_and(is_run)
         && let Some(mut gates) = transaction.gates_of(&[task])?.remove(&task)
     {
