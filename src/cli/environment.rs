@@ -11,10 +11,14 @@ use clap::ValueEnum;
 
 use super::arguments::{Color, Format, Globals};
 use crate::clock::Clock;
-use crate::config::{AGENT, COLOR, FORMAT, KEYS, Key, LLM_BASE_URL, Origin, Settings, Value};
+use crate::config::{
+    AGENT, COLOR, FORMAT, KEYS, Key, LLM_API_KEY_ENV, LLM_BASE_URL, LLM_PROVIDER, Origin, Settings,
+    Value,
+};
 use crate::error::{Code, Error, Result, is_control_character, is_visible_line};
 use crate::id::TaskId;
 use crate::llm::Provider;
+use crate::llm::settings::OPENAI_KEY;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::runs::{is_known, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
@@ -30,8 +34,23 @@ pub(super) fn settings(globals: &Globals) -> Result<Settings> {
     let (mut settings, fault) = variables(globals);
     fault.map_or(Ok(()), Err)?;
     settings_files(globals).add_to(&mut settings)?;
+    add_provider(&mut settings)?;
     add_server(&mut settings)?;
     Ok(settings)
+}
+
+/// Adds OpenAI, with the lowest precedence, if its key is set and no setting names another key.
+fn add_provider(settings: &mut Settings) -> Result<()> {
+    let is_said = |name| settings.origin(name).is_some();
+    if variable(OPENAI_KEY).is_some() && !is_said(LLM_PROVIDER) && !is_said(LLM_API_KEY_ENV) {
+        let value = Value::Text(Provider::OpenAiChat.word().to_string());
+        settings.add(
+            Key::require(LLM_PROVIDER)?,
+            value,
+            Origin::Variable(OPENAI_KEY),
+        );
+    }
+    Ok(())
 }
 
 /// Adds the model server from the variable of the provider, with the lowest precedence.

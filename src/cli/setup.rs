@@ -73,7 +73,8 @@ fn is_new(done: &Initialized) -> bool {
 #[command(after_help = "\
 Settings come from options, CLEO_… variables, the project (.cleo/config.yaml), the user
 (~/.config/cleo/config.yaml, or below XDG_CONFIG_HOME) and defaults, in this order. The default of
-llm.baseUrl is OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST, depending on llm.provider.")]
+llm.provider is openai-chat if OPENAI_API_KEY is set, that of llm.baseUrl is OPENAI_BASE_URL,
+ANTHROPIC_BASE_URL or OLLAMA_HOST, depending on llm.provider.")]
 pub(super) enum ConfigCommand {
     /// List all settings and their values
     #[command(after_help = "Examples:\n  cleo config list --show-origin")]

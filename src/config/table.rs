@@ -66,8 +66,8 @@ settings! {
         "Time limit for an agent on one task.";
     RUN_IDLE_LIMIT = "run.idleLimit", "CLEO_RUN_IDLE_LIMIT", Kind::Duration(1, 30 * 86_400), Some("15m"),
         "Time limit for an agent without output.";
-    LLM_PROVIDER = "llm.provider", "CLEO_LLM_PROVIDER", Kind::Choice(&["openai-chat", "anthropic", "ollama", "gemini"]), None,
-        "Kind of the model server that answers for agents; without it they answer offline.";
+    LLM_PROVIDER = "llm.provider", "CLEO_LLM_PROVIDER", Kind::Choice(&["openai-chat", "anthropic", "ollama", "gemini", "none"]), None,
+        "Kind of the model server that answers for agents; by default openai-chat if OPENAI_API_KEY is set. With none they answer offline.";
     LLM_MODEL = "llm.model", "CLEO_LLM_MODEL", Kind::Text(200), None,
         "Model that answers; by default each agent's own (of OpenAI only).";
     LLM_BASE_URL = "llm.baseUrl", "CLEO_LLM_BASE_URL", Kind::Text(1_000), None,

@@ -217,7 +217,7 @@ codes! {
     AgentFailed = "E_AGENT_FAILED", 80, 502, "An agent did not answer, and no other agent could.",
         "See the failure with `cleo runs show RUN`, and the settings of the agent with `cleo agents show AGENT`.";
     Unanswered = "E_UNANSWERED", 80, 503, "No model is configured, so the message was routed and not answered.",
-        "Name a model server with `cleo config set llm.provider KIND`, then send the message again.";
+        "Set OPENAI_API_KEY, or name a model server with `cleo config set llm.provider KIND`, then send the message again.";
     Untrusted = "E_UNTRUSTED", 82, 403, "A command, worker or server is not trusted on this machine, or changed since; nothing was started.",
         "Review and trust it with `cleo trust`; in scripts, use `cleo trust --yes`.";
     AgentDown = "E_AGENT_DOWN", 80, 422, "A worker does not respond, or is not trusted.",

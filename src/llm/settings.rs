@@ -25,11 +25,14 @@ use crate::error::{Code, Error, Result};
 /// Gemini's endpoint for Chat Completions.
 const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta/openai";
 
+/// Variable of OpenAI's key, which is enough to choose the provider.
+pub(crate) const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
 impl Provider {
     /// Returns the address of the server, and the variable of its key.
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Provider::OpenAiChat => ("https://api.openai.com/v1", Some("OPENAI_API_KEY")),
+            Provider::OpenAiChat => ("https://api.openai.com/v1", Some(OPENAI_KEY)),
             Provider::Anthropic => ("https://api.anthropic.com", Some("ANTHROPIC_API_KEY")),
             Provider::Ollama => ("http://127.0.0.1:11434/v1", None),
             Provider::Gemini => (GEMINI, Some("GEMINI_API_KEY")),
@@ -37,7 +40,7 @@ impl Provider {
     }
 
     pub(crate) fn from_settings(settings: &Settings) -> Option<Provider> {
-        let word = settings.text(LLM_PROVIDER)?;
+        let word = settings.text(LLM_PROVIDER).filter(|word| word != "none")?;
         Some(word.parse().unwrap_or(Provider::OpenAiChat))
     }
 

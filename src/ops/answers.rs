@@ -166,7 +166,7 @@ impl Answering {
         };
         let text = format!(
             "[offline] no model is configured, so there is no answer. {what} To have messages \
-             answered, set llm.provider: cleo config set llm.provider openai-chat{again}"
+             answered, set OPENAI_API_KEY, or another llm.provider{again}"
         );
         Answer::new(text, AnsweredBy::Offline)
     }

@@ -375,6 +375,38 @@ fn model_gets_agents_prompt_and_conversation() {
 }
 
 #[test]
+fn key_alone_enables_model_unless_project_leads_elsewhere() {
+    let server = Server::start(&[says("R1")]);
+    let key = ("OPENAI_API_KEY", "sk-test-0123456789abcdef");
+    let keyed = || TestWorkspace::new().env(key.0, key.1);
+    let workspace = keyed().env("OPENAI_BASE_URL", &server.url);
+    let told = workspace.ask("doctor").to_string();
+    assert!(told.contains("chosen by OPENAI_API_KEY"), "{told}");
+    assert_eq!(execute(&workspace, "x")["run"]["answeredBy"], "model");
+    let asked = server.read_requests();
+    assert!(asked[0].headers.contains(key.1), "{asked:?}");
+    let off = [
+        ("CLEO_LLM_PROVIDER", "none"),
+        ("CLEO_LLM_API_KEY_ENV", "OTHER"),
+        (key.0, ""),
+    ];
+    for (name, value) in off {
+        let workspace = keyed().env("OPENAI_BASE_URL", &server.url).env(name, value);
+        workspace.fails("agents execute x", "E_UNANSWERED");
+    }
+    let lead = format!("llm.baseUrl: {}\n", server.url);
+    let workspace = keyed().with(".cleo/config.yaml", lead);
+    workspace.fails("agents execute x", "E_UNTRUSTED");
+    assert_eq!(server.read_requests().len(), asked.len());
+    workspace.ask("trust --yes");
+    workspace.ask("agents execute x");
+    let last = server.read_requests().pop().unwrap();
+    assert!(!last.headers.contains(key.1), "{last:?}");
+    let workspace = keyed().with(".cleo/config.yaml", "llm.baseUrl: https://evil.example\n");
+    workspace.fails("agents execute x", "E_CONFIG_INVALID");
+}
+
+#[test]
 fn supervisor_answers_in_place_of_worker_that_fails() {
     let server = Server::start(&[says("In its place.")]);
     let workspace = with_model(&server);

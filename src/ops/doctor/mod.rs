@@ -18,7 +18,7 @@ use super::init::{self, Options};
 use super::trust::Trust;
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
-use crate::config::{LLM_BASE_URL, Settings};
+use crate::config::{LLM_BASE_URL, LLM_PROVIDER, Settings};
 use crate::error::{Error, Result, quote};
 use crate::llm::Model;
 use crate::llm::client::no_key;
@@ -235,7 +235,7 @@ fn check_model(settings: &Settings) -> Finding {
     let model = match Model::from(settings) {
         Err(error) => return Finding::from_error(check, error),
         Ok(None) => {
-            let message = "none is configured; agents answer offline until llm.provider is set";
+            let message = "none is configured; agents answer offline until OPENAI_API_KEY or llm.provider is set";
             return Finding::ok(check, message);
         }
         Ok(Some(model)) => model,
@@ -255,10 +255,12 @@ fn check_model(settings: &Settings) -> Finding {
         _ => {
             let name = model.name.as_deref().unwrap_or("each agent's own model");
             let provider = model.provider.word();
-            Finding::ok(
-                check,
-                format!("{name} of {provider} at {server}; not asked"),
-            )
+            let chosen = match settings.variable(LLM_PROVIDER) {
+                Some(variable) => format!(", chosen by {variable}"),
+                None => String::new(),
+            };
+            let message = format!("{name} of {provider} at {server}{chosen}; not asked");
+            Finding::ok(check, message)
         }
     }
 }

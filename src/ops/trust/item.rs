@@ -15,6 +15,7 @@ use crate::config::{
 use crate::error::{Result, quote, quote_all};
 use crate::gate::{Criterion, Gate, Gates, Proof, Record};
 use crate::id::{self, TaskId};
+use crate::llm::Provider;
 use crate::run::{Event, Planned, Run, RunEvent, RunKind};
 use crate::skill::{Skill, Source};
 use crate::words::closed;
@@ -201,7 +202,7 @@ impl Item {
     /// file sets them.
     pub(crate) fn model(settings: &Settings) -> Vec<Item> {
         // Without a provider nothing is sent anywhere.
-        match settings.text(LLM_PROVIDER) {
+        match Provider::from_settings(settings) {
             Some(_) => Item::settings(settings, &MODEL),
             None => Vec::new(),
         }
