@@ -12,7 +12,7 @@ use super::{Context, agents, require};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::Filter;
+use crate::store::{Filter, Transaction};
 use crate::task::agent_task::AgentTask;
 use crate::task::fields::{ListField, deserialize_given};
 use crate::task::rules::refuse_blank;
@@ -25,6 +25,24 @@ const TITLE_MAX: usize = 200;
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Kept {
     task: AgentTask,
+}
+
+impl Kept {
+    fn read(context: &mut Context, task: Task) -> Result<Kept> {
+        let task = context.read(|log| view(log, task))?;
+        Ok(Kept { task })
+    }
+}
+
+/// Makes the view of a task, with its author from the log.
+fn view(log: &dyn Transaction, task: Task) -> Result<AgentTask> {
+    let first = log.changes(0, Some(task.id), 1)?.pop();
+    let author = first.map(|change| change.by);
+    Ok(AgentTask {
+        user_id: author.clone(),
+        created_by: author,
+        ..AgentTask::from(task)
+    })
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -179,8 +197,8 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
     if draft.title.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
-    let task = tasks::add_one(context, draft)?.task.into();
-    Ok(Kept { task })
+    let task = tasks::add_one(context, draft)?.task;
+    Kept::read(context, task)
 }
 
 /// Changes a task and moves it, or neither; it can be assigned as a new one can.
@@ -218,7 +236,7 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
     if !patch.is_empty() {
         task = tasks::change(context, id, patch, true)?;
     }
-    Ok(Kept { task: task.into() })
+    Kept::read(context, task)
 }
 
 fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
@@ -325,15 +343,17 @@ impl Wanted {
 pub(crate) fn list(context: &mut Context, wanted: Wanted) -> Result<Listed> {
     let filter = wanted.filter(context, context.surroundings.clock.now())?;
     let page = tasks::list(context, &filter)?;
+    let tasks = page.tasks.into_iter();
+    let tasks = context.read(|log| tasks.map(|task| view(log, task)).collect())?;
     Ok(Listed {
-        tasks: page.tasks.into_iter().map(AgentTask::from).collect(),
+        tasks,
         total: page.total,
     })
 }
 
 pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Kept> {
-    let task = context.read(|tasks| require(tasks, id))?.into();
-    Ok(Kept { task })
+    let task = context.read(|tasks| require(tasks, id))?;
+    Kept::read(context, task)
 }
 
 /// The filter of counted tasks.

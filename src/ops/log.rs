@@ -151,6 +151,7 @@ pub(crate) fn describe(change: &Change) -> String {
             format_passed(detail)
         ),
         "requiredGates" => join_words(&detail["to"], ", "),
+        "registered" => return text("message").to_string(),
         "forced" => shorten_value(&join_words(&detail["reasons"], "; ")),
         _ => {
             let names = ["title", "session", "phase"].map(text);

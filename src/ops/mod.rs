@@ -46,7 +46,7 @@ use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{Stamp, Store, Tasks};
+use crate::store::{Store, Tasks};
 use crate::task::Task;
 use crate::tree::root_in_worktree;
 use crate::workspace::Workspace;
@@ -192,7 +192,7 @@ impl Context {
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
     ) -> Result<T> {
-        let stamp = self.stamp();
+        let stamp = self.surroundings.stamp();
         let mut transaction = self.store.write(&stamp)?;
         let (done, keep) = work(&mut *transaction)?;
         if keep {
@@ -218,14 +218,6 @@ impl Context {
 
     pub(crate) fn move_warnings(&mut self, warnings: &mut Vec<String>) {
         self.notes.warnings.append(warnings);
-    }
-
-    fn stamp(&self) -> Stamp {
-        Stamp {
-            command: self.surroundings.command,
-            at: self.now(),
-            by: self.surroundings.actor.clone(),
-        }
     }
 
     pub(crate) fn now(&self) -> String {

@@ -17,6 +17,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
+use crate::store::Stamp;
 use crate::task::Task;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -206,6 +207,14 @@ impl Surroundings {
 
     pub(crate) fn settings(&self) -> Result<&Settings> {
         self.settings.as_ref().as_ref().map_err(Error::clone)
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp {
+            command: self.command,
+            at: self.clock.timestamp(),
+            by: self.actor.clone(),
+        }
     }
 
     /// Returns the only user whose rows the caller sees; none: everybody's.

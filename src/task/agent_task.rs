@@ -8,6 +8,10 @@ use crate::id::TaskId;
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct AgentTask {
     pub(crate) id: TaskId,
+    /// User that it belongs to: the author. All users of the workspace see it.
+    pub(crate) user_id: Option<String>,
+    /// Author; null if the log no longer has it.
+    pub(crate) created_by: Option<String>,
     /// The work, in one line.
     pub(crate) title: String,
     pub(crate) description: String,
@@ -56,6 +60,8 @@ impl From<Task> for AgentTask {
     fn from(task: Task) -> AgentTask {
         AgentTask {
             id: task.id,
+            user_id: None,
+            created_by: None,
             title: task.title,
             description: task.description,
             status: AgentTask::status_word(task.status),

@@ -105,6 +105,14 @@ fn record_tells_each_step_in_order() {
     );
     assert_eq!(steps[3]["metadata"]["delegatedTo"], "toby-technical");
     let events = shown["events"].as_array().unwrap();
+    let routing = events.iter().find(|event| event["kind"] == "routing");
+    let expected = json!({
+        "scoring": "Scoring 3 candidate agents",
+        "message": ["explain", "the", "second", "war", "warcraft", "history"],
+        "scores": ["toby-technical scored 9", "ami-creative scored 0", "peter-logical scored 0"],
+        "selected": "Selected best match toby-technical with score 9",
+    });
+    assert_eq!(routing.unwrap()["detail"], expected);
     let delegation = events
         .iter()
         .find(|event| event["kind"] == "agent-delegation");
@@ -256,7 +264,7 @@ fn processes_that_execute_at_once_keep_their_records_apart() {
         let agent = ["peter-logical", "ami-creative"][at % 2];
         let id = reply["result"]["run"]["id"].as_str().unwrap();
         let shown = workspace.result(format!("runs show {id}"));
-        assert_eq!(shown["events"].as_array().unwrap().len(), 13);
+        assert_eq!(shown["events"].as_array().unwrap().len(), 14);
         let agents = column(&shown["steps"], "agent");
         assert!(
             agents
@@ -283,7 +291,7 @@ fn events_are_streamed_and_run_comes_last() {
         .iter()
         .map(|one| one["result"]["cursor"].as_u64().unwrap())
         .collect();
-    assert!(cursors.is_sorted() && cursors.len() == 10, "{cursors:?}");
+    assert!(cursors.is_sorted() && cursors.len() == 11, "{cursors:?}");
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn first_registered_agent_wins_a_tie() {
         POST /api/agents/register {"id": "$a", "name": "A", "prompt": "p", "tags": ["alpha"]} -> 200
         POST /api/agents/register {"id": "$b", "name": "B", "prompt": "p", "tags": ["beta"]} -> 200
         GET /api/agents/sync -> 200 {"agents": {"4": {"id": "$first"}}}
+        GET /api/work/log?limit=1 -> 200 {"total": 2, "operations": [{"summary": "~Graph rebuilt to include runtime agent: custom_"}]}
         POST /api/agents/execute?wait=true {"input": "alpha beta"} -> 200 {"execution": {"delegatedTo": "$first"}}
         "#,
     );

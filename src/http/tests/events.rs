@@ -61,7 +61,7 @@ fn events_continue_after_last_event_id() {
     world
         .post("/api/tasks/create", json!({"title": "a"}))
         .with(201);
-    let all = read_events(&world, None, "", "", 15);
+    let all = read_events(&world, None, "", "", 16);
     assert_eq!(all[0].1, "hello");
     let kinds: Vec<_> = all.iter().map(|(_, kind, _)| kind.as_str()).collect();
     assert!(

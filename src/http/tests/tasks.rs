@@ -9,7 +9,7 @@ use super::World;
 fn task_is_created_changed_found_and_counted() {
     World::new().walk(
         r#"
-        POST /api/tasks/create {"title": "Write", "priority": "urgent", "assigned_to": "ami-creative"} -> 201 {"task": {"id": "T1", "status": "todo", "priority": "urgent"}}
+        POST /api/tasks/create {"title": "Write", "priority": "urgent", "assigned_to": "ami-creative"} -> 201 {"task": {"id": "T1", "status": "todo", "priority": "urgent", "user_id": "me@here", "created_by": "me@here"}}
         PUT /api/tasks/T1 {"status": "doing"} -> 200 {"task": {"status": "doing", "started_at": "*"}}
         PUT /api/tasks/T1 {"status": "review"} -> 200 {"task": {"status": "review", "started_at": "*"}}
         PUT /api/tasks/T1 {"status": "done"} -> 200 {"task": {"status": "done", "completed_at": "*"}}
@@ -18,7 +18,7 @@ fn task_is_created_changed_found_and_counted() {
         PUT /api/tasks/T1 {"tags": ["a", "b"], "due_date": "2020-01-01"} -> 200 {"task": {"tags": ["a", "b"]}}
         PUT /api/tasks/T1 {"tags": ["c"], "assigned_to": null} -> 200 {"task": {"tags": ["c"], "assigned_to": null}}
         GET /api/tasks?due=overdue&status=doing -> 200 {"total": 1}
-        GET /api/tasks?q=WRITE -> 200 {"total": 1}
+        GET /api/tasks?q=WRITE -> 200 {"total": 1, "tasks": [{"created_by": "me@here"}]}
         GET /api/tasks?due=none -> 200 {"total": 0}
         GET /api/tasks?status=todo -> 200 {"total": 0}
         GET /api/tasks?agent=nobody -> 200 {"total": 0}

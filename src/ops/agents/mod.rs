@@ -262,17 +262,22 @@ pub(crate) fn write<T>(
     workspace: &Workspace,
     work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
-    write_if(workspace, true, work)
+    let mut store = workspace.open_store()?;
+    let mut transaction = store.write_records()?;
+    let done = work(&mut *transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
 
-/// Runs `work` as [`write()`] does, and commits only if `keeps` is true.
+/// Runs `work` in a transaction that can record in the log of operations, and commits only if `keeps` is true.
 fn write_if<T>(
+    surroundings: &Surroundings,
     workspace: &Workspace,
     keeps: bool,
     work: impl FnOnce(&mut dyn Transaction) -> Result<T>,
 ) -> Result<T> {
     let mut store = workspace.open_store()?;
-    let mut transaction = store.write_records()?;
+    let mut transaction = store.write(&surroundings.stamp())?;
     let done = work(&mut *transaction)?;
     if keeps {
         transaction.commit()?;

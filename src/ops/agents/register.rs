@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 
 use super::terms::{self, refuse_reserved, suggest_id};
 use super::{Known, One, Registry, files, load_with, trust, write, write_if};
@@ -16,7 +17,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
 use crate::ops::trust::{Item, Trust, warn_of};
 use crate::ops::{Notes, Surroundings};
-use crate::store::Transaction;
+use crate::store::{Change, Transaction};
 
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
@@ -108,7 +109,7 @@ fn save_agent(
     let has_address = !kinds.is_empty() || draft.healthcheck.is_some();
     let has_prompt = draft.prompt.is_some();
     notes.warn(draft.warnings());
-    let (agent, created, trusted_by) = write_if(&workspace, keeps, |transaction| {
+    let (agent, created, trusted_by) = write_if(surroundings, &workspace, keeps, |transaction| {
         let known = load_with(transaction, &workspace)?;
         let (mut agent, created) = find(transaction, &known, &mut draft)?;
         let trusted_by = Trust::new(surroundings, &workspace).registrant(&Item::worker(&agent));
@@ -130,6 +131,14 @@ fn save_agent(
         }
         stamp(&mut agent, created, &now);
         transaction.put_agent(&agent)?;
+        if created && agent.is_runtime {
+            let message = format!("Graph rebuilt to include runtime agent: {}", agent.id);
+            transaction.record(&Change {
+                kind: "registered".to_string(),
+                task: None,
+                detail: json!({"agent": agent.id, "message": message}),
+            })?;
+        }
         Ok((agent, created, trusted_by))
     })?;
     notes.warn(draft::find_unused_connection(&agent));

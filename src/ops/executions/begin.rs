@@ -24,6 +24,8 @@ const HISTORY_MESSAGES: u32 = 20;
 const HISTORY_BYTES: usize = 32_000;
 /// Most characters of a message in the event of its delegation.
 const QUERY_SHOWN: usize = 500;
+/// Most candidates whose scores are recorded, best first.
+const SCORES_SHOWN: usize = 20;
 
 impl Executor {
     /// Begins an execution of a user: removes expired runtime agents, chooses an agent that `only` sees (`None`: any)
@@ -86,7 +88,7 @@ impl Services {
             message: &query.message,
             agent: asked_for,
             by: self.by,
-            explain: None,
+            explain: Some(SCORES_SHOWN),
         });
         let supervisor = Arc::clone(view.require(SUPERVISOR)?);
         let agent = match decision.is_agent() {
@@ -150,12 +152,23 @@ fn add_first_steps(
     record.say(transaction, Speaker::User, &input, metadata, true)?;
     let analyzing = (SUPERVISOR, Action::Analyzing, 10);
     record.add_step(transaction, analyzing, "Looking at the message", json!({}))?;
+    let query: String = input.chars().take(QUERY_SHOWN).collect();
     let scoring = format!("Scoring {candidates} candidate agents");
     let routing = |percent| (SUPERVISOR, Action::Routing, percent);
     record.add_step(transaction, routing(30), &scoring, json!({}))?;
     let chosen = json!({"agent": decision.agent, "score": decision.score});
-    record.add_step(transaction, routing(40), &decision.reason, chosen)?;
-    let query: String = input.chars().take(QUERY_SHOWN).collect();
+    let selected = format!("Selected best match {}", decision.agent);
+    let selected = decision.reason.replacen("Best match", &selected, 1);
+    record.add_step(transaction, routing(40), &selected, chosen)?;
+    let scores = decision.candidates.iter().flatten();
+    let scores = scores.map(|one| format!("{} scored {}", one.id, one.score));
+    let scores: Vec<String> = scores.collect();
+    // The key is no longer in the query, which it may be in the message that was routed.
+    let read = route::Message::parse(&query);
+    let read: Vec<&str> = read.terms().collect();
+    let lines =
+        json!({"scoring": scoring, "message": read, "scores": scores, "selected": selected});
+    record.add_event(transaction, "routing", lines)?;
     let delegation = decision.delegation(&query, record.run.started_at.clone());
     record.add_event(transaction, DELEGATION, json!(delegation))?;
     let Some(agent) = record.run.agent.clone() else {
