@@ -147,6 +147,11 @@ impl Call {
         updates.find_map(|(path, value)| (value.is_null() || value.is_array()).then_some(path))
     }
 
+    /// Returns whether a component is to be added whose type is missing.
+    pub(crate) fn lacks_type(&self) -> bool {
+        self.tool == Tool::AddComponent && !self.object("updates").contains_key("component_type")
+    }
+
     pub(crate) fn text(&self, key: &str) -> &str {
         text(&self.args, key)
     }
@@ -199,7 +204,7 @@ pub(crate) struct Turn {
     pub(crate) reply: String,
     pub(crate) conversation_id: String,
     pub(crate) tool_calls: Vec<ToolResult>,
-    /// The call that waits for a yes or a choice.
+    /// The call that waits for a yes, a choice, or what is missing.
     pub(crate) pending: Option<Pending>,
     /// How the call that was pending before was resolved; none if there was none, or if it is still pending.
     pub(crate) settled: Option<Resolution>,
@@ -223,6 +228,7 @@ pub(crate) struct Chat {
 pub(crate) struct Question {
     pub(crate) call: Call,
     pub(crate) expires: String,
+    pub(crate) kind: PendingKind,
 }
 
 /// The answer that a pending call needs.
@@ -236,6 +242,12 @@ pub(crate) enum PendingKind {
     Confirm,
     /// One of several components.
     Select,
+    /// The id of the client.
+    Client,
+    /// The name of the field to change.
+    Field,
+    /// A value that the call does not have.
+    Value,
 }
 
 /// How a pending call was resolved.
@@ -265,7 +277,7 @@ pub(crate) struct FieldChange {
     pub(crate) after: String,
 }
 
-/// A call that waits for a yes or for the choice of a component.
+/// A call that waits for a yes, for the choice of a component, or for what is missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {

@@ -1933,6 +1933,8 @@ export interface components {
             assigned_to: string | null;
             completed_at: string | null;
             created_at: string;
+            /** @description Author; null if the log no longer has it. */
+            created_by: string | null;
             description: string;
             /** @description When it is due, RFC 3339 in UTC, like all times. */
             due_date: string | null;
@@ -1951,6 +1953,8 @@ export interface components {
             /** @description The work, in one line. */
             title: string;
             updated_at: string;
+            /** @description User that it belongs to: the author. All users of the workspace see it. */
+            user_id: string | null;
         };
         /** @description Another way out of an error. */
         Alternative: {
@@ -4545,7 +4549,7 @@ export interface components {
              */
             share: number;
         };
-        /** @description A call that waits for a yes or for the choice of a component. */
+        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
         Pending: {
             /** @default editor */
             agent: components["schemas"]["ChatAgent"];
@@ -4583,7 +4587,7 @@ export interface components {
             options: components["schemas"]["ComponentOption"][];
             tool: components["schemas"]["Tool"];
         };
-        /** @description A call that waits for a yes or for the choice of a component. */
+        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
         PendingInput: {
             /** @default editor */
             agent: components["schemas"]["ChatAgentInput"];
@@ -4622,7 +4626,7 @@ export interface components {
             tool: components["schemas"]["Tool"];
         };
         /** @description The answer that a pending call needs. */
-        PendingKind: "confirm" | "select";
+        PendingKind: "confirm" | "select" | "client" | "field" | "value";
         PhaseStatus: "pending" | "active" | "completed";
         /** @description The phases in order. */
         Phases: {

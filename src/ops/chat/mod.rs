@@ -15,7 +15,7 @@ use super::conversations::record_turn;
 use crate::chat::answer::interpret;
 use crate::chat::model::{self, Advice};
 use crate::chat::value::truncate;
-use crate::chat::{Chat, Meaning, Pending, Sentence, Tool, Turn};
+use crate::chat::{Call, Chat, Meaning, Pending, PendingKind, Question, Sentence, Tool, Turn};
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
@@ -23,6 +23,7 @@ use crate::llm::{Model, Request};
 use crate::run::{ID_MAX, Speaker, is_id};
 use crate::store::Transaction;
 use crate::task::rules::check_text;
+use reply::choose_agent;
 pub(crate) use seed::seed;
 use tools::Stop;
 
@@ -95,7 +96,7 @@ pub(crate) fn answer_message(
         talk.restore_from_caller()?;
         let heard = interpret(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
-        talk.turn.pending = talk.chat.pending.clone();
+        talk.turn.pending = talk.find_awaited();
         talk.transaction.put_chat(said.conversation, &talk.chat)?;
         talk.store_turn(&surroundings.actor)?;
         Ok(talk.turn)
@@ -103,11 +104,30 @@ pub(crate) fn answer_message(
 }
 
 impl TurnState<'_> {
+    /// Returns the call that waits, also for what is missing.
+    fn find_awaited(&self) -> Option<Pending> {
+        let question = self.chat.question.as_ref();
+        let asked = question.map(|question| Pending {
+            kind: question.kind,
+            agent: choose_agent(&question.call),
+            tool: question.call.tool,
+            args: question.call.args.clone(),
+            candidates: Vec::new(),
+            options: Vec::new(),
+            changes: Vec::new(),
+            destructive: false,
+            created_at: self.now.clone(),
+            expires: question.expires.clone(),
+            next: None,
+        });
+        self.chat.pending.clone().or(asked)
+    }
+
     /// Stores the turn if the conversation was begun explicitly.
     fn store_turn(&mut self, user: &str) -> Result<()> {
         let (said, turn) = (self.said, &self.turn);
         let fields = json!({
-            "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
+            "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": self.chat.pending,
             "settled": turn.settled, "reason": turn.reason, "sender": turn.agent,
         });
         let metadata = fields.as_object().cloned().unwrap_or_default();
@@ -139,6 +159,16 @@ impl TurnState<'_> {
         if since.is_some() && since <= self.chat.settled {
             return Ok(());
         }
+        if !matches!(pending.kind, PendingKind::Confirm | PendingKind::Select) {
+            check_names(&pending.call())?;
+            let asked = self.chat.question.take();
+            self.chat.question = asked.or(Some(Question {
+                call: pending.call(),
+                expires: until.map_or(self.expires.clone(), |it| it.min(self.expires.clone())),
+                kind: pending.kind,
+            }));
+            return Ok(());
+        }
         self.ask_again(pending)?;
         if let (Some(kept), Some(until)) = (&mut self.chat.pending, until) {
             kept.expires = until.min(kept.expires.clone());
@@ -151,10 +181,7 @@ impl TurnState<'_> {
         let next = pending.next.clone();
         let next = next.filter(|_| pending.tool == Tool::SearchComponent);
         let call = next.unwrap_or(pending.call());
-        if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
-            let (name, tool) = (truncate(name), call.tool.name());
-            return Err(refuse(format!("{name} is not what {tool} is given")));
-        }
+        check_names(&call)?;
         let turn = std::mem::take(&mut self.turn);
         if let Err(Stop::Error(error)) = self.perform(call) {
             return Err(error);
@@ -213,6 +240,15 @@ fn ask_model(
         format!("I did not understand that: the model gave no answer that can be used ({why}). ")
     };
     Ok(Some(advice.unwrap_or_else(|why| Err(useless(why)))))
+}
+
+/// Refuses arguments that the tool of a call does not take.
+fn check_names(call: &Call) -> Result<()> {
+    let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) else {
+        return Ok(());
+    };
+    let (name, tool) = (truncate(name), call.tool.name());
+    Err(refuse(format!("{name} is not what {tool} is given")))
 }
 
 fn read_moment(field: &str, text: &str) -> Result<Option<String>> {

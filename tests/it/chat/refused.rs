@@ -16,7 +16,10 @@ fn sentences_of_table_are_refused_or_asked_about() {
     let turns = talk(&workspace, "default", &said);
     for (row, turn) in rows.iter().zip(turns.iter().skip(1).step_by(3)) {
         has(turn, &[row["reply"].as_str().unwrap()]);
-        assert_eq!(turn["pending"]["tool"], row["waits"], "{row}: {turn:#}");
+        // A question for what is missing waits for no yes.
+        let pending = Some(&turn["pending"]).filter(|it| it["kind"] == "confirm");
+        let waits = pending.map_or(&Value::Null, |it| &it["tool"]);
+        assert_eq!(waits, &row["waits"], "{row}: {turn:#}");
     }
     assert_eq!(data(&workspace), before);
     let turn = say(

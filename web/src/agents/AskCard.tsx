@@ -139,7 +139,7 @@ export function askedFor(pending: Pending, reply: string): AskedFor {
   const isSelect = pending.kind === "select";
   const isNew = pending.tool === "addComponent";
   return {
-    kind: pending.kind,
+    kind: isSelect ? "select" : "confirm",
     question: isSelect ? "Which component is meant?" : question,
     more: isSelect ? "" : more,
     // Of what is new nothing was set before.
