@@ -42,8 +42,10 @@ pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
 
 /// Returns the words of a normalized text; of scripts without spaces between words, overlapping pairs of letters.
 pub(crate) fn units(normalized: &str) -> impl Iterator<Item = Term<'_>> {
-    terms(normalized).flat_map(|term| {
-        let parts = match term.text.contains(is_unspaced) {
+    // Most texts have none of these scripts, which shows without a look at each letter.
+    let is_plain = normalized.is_ascii();
+    terms(normalized).flat_map(move |term| {
+        let parts = match !is_plain && term.text.contains(is_unspaced) {
             true => divide(term),
             false => Vec::new(),
         };

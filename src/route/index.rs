@@ -11,7 +11,7 @@ use crate::score::{is_long_enough, normalize, units};
 /// Hashing words is most of the work of making an index.
 type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// Words of three letters or more that texts of all kinds have. As a tag they count.
+/// Words of three letters or more that texts of all kinds have, sorted. As a tag they count.
 const EMPTY: [&str; 28] = [
     "about", "and", "are", "but", "can", "did", "does", "for", "from", "has", "have", "help",
     "how", "not", "please", "test", "that", "the", "this", "was", "what", "when", "which", "who",
@@ -153,7 +153,7 @@ impl Index {
                 let number = self.words.len();
                 self.numbers.insert(term.text.into(), number);
                 self.words.push(Word {
-                    is_empty: EMPTY.contains(&term.text),
+                    is_empty: EMPTY.binary_search(&term.text).is_ok(),
                     ..Word::default()
                 });
                 number
