@@ -44,13 +44,16 @@ pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
 pub(crate) fn units(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     // Most texts have none of these scripts, which shows without a look at each letter.
     let is_plain = normalized.is_ascii();
-    terms(normalized).flat_map(move |term| {
-        let parts = match !is_plain && term.text.contains(is_unspaced) {
-            true => divide(term),
-            false => Vec::new(),
-        };
-        let whole = parts.is_empty().then_some(term);
-        whole.into_iter().chain(parts)
+    let (mut terms, mut parts) = (terms(normalized), Vec::new().into_iter());
+    std::iter::from_fn(move || {
+        parts.next().or_else(|| {
+            let term = terms.next()?;
+            if is_plain || !term.text.contains(is_unspaced) {
+                return Some(term);
+            }
+            parts = divide(term).into_iter();
+            parts.next()
+        })
     })
 }
 
