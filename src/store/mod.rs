@@ -258,7 +258,11 @@ pub(crate) trait Spawns {
     /// Reads the latest spawn of a task to show it. A damaged one is left out with a warning.
     fn latest_spawn_to_show(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
         match self.latest_spawn(task) {
-            Err(error) if error.code == Code::RowDamaged => Ok(self.spawns(task)?.pop()),
+            Err(error) if error.code == Code::RowDamaged => {
+                // Notes the damage. An earlier spawn would pass for the latest.
+                self.spawns(task)?;
+                Ok(None)
+            }
             read => read,
         }
     }

@@ -938,6 +938,7 @@ fn damaged_receipt_of_prompt_costs_only_its_task() {
     assert!(warnings.contains(left_out), "{told}");
     workspace.result("status");
     workspace.result("next");
+    assert_eq!(workspace.result("show T2")["output"], Value::Null);
     // Another prompt takes the place of one that demands a proof.
     let way = "`cleo spawn T2 --again` asks for the work anew; then `cleo doctor --remove-damaged` removes it";
     for _ in 0..2 {

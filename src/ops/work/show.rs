@@ -53,7 +53,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
     let workspace = context.workspace.clone();
     context.read(|tasks| {
         let task = require(tasks, id)?;
-        let output = tasks.latest_spawn(id)?.map(|record| {
+        let output = tasks.latest_spawn_to_show(id)?.map(|record| {
             let path = workspace.confine(&record.output_file);
             let is_verified = is_verified(key.as_ref(), id, &SpawnVerdict::from(&record));
             ShownOutput {

@@ -114,7 +114,7 @@ impl SqliteStore {
                 if let Some(task) = task
                     && open.status(task)?.is_some()
                 {
-                    let ended = open.end_damaged(task)?;
+                    let ended = open.make_ended_claim(task)?;
                     open.put_claim(&ended)?;
                     continue;
                 }

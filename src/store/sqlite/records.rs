@@ -29,7 +29,7 @@ impl Claims for SqliteTransaction<'_> {
             Err(error) if error.code == Code::RowDamaged => {
                 // Notes the damage.
                 self.all(&sql, [task.0], read_claim)?;
-                self.end_damaged(task).map(Some)
+                self.make_ended_claim(task).map(Some)
             }
             read => read,
         }
@@ -69,7 +69,7 @@ impl Claims for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is the last that the log tells, or
     /// how often it was claimed where that is damaged, too.
-    pub(super) fn end_damaged(&self, task: TaskId) -> Result<Claim> {
+    pub(super) fn make_ended_claim(&self, task: TaskId) -> Result<Claim> {
         let sql = "SELECT count(*) FROM changes WHERE task = ?1 AND kind = 'claimed'";
         let times = self.count(sql, [task.0])?;
         let changes = self.changes(0, Some(task), u32::MAX)?.into_iter();
