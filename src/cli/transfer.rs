@@ -207,6 +207,7 @@ Examples:
 
 The copy is whole, also while agents work. To go back to it, stop everything that uses the workspace
 and put the copy in the place of .cleo/cleo.db, with cleo.db-wal, cleo.db-shm and cleo.db-last moved away.
+Numbers and epochs that were given since the copy are then given again.
 Skills, settings, outputs and the manifest are files of the project, which git keeps.")]
 pub(super) struct BackupArguments {
     /// New file to write [default: .cleo/cleo.db-TIME]

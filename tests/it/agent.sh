@@ -118,7 +118,7 @@ meddles)
     if [ "$CLEO_TASK_ID" = T2 ]; then
         until [ -e "$here/T6" ]; do sleep 0.02; done
         for words in 'claim T3' 'start T3' 'spawn T6 --again' 'update T6 --title x' 'add Odd --parent T6' 'release T6' 'cancel T6' 'complete T7 --force' \
-            'add Part --parent T2' 'start T8' 'complete T8'; do
+            'add Part --parent T2' 'update T8 --parent T6' 'start T8' 'complete T8'; do
             cleo $words >/dev/null 2>&1
             echo "$? $words" >>"$here/meddling"
         done

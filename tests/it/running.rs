@@ -579,7 +579,7 @@ fn agent_of_run_takes_no_task_from_run_or_another_agent() {
     workspace.ok("add Aside");
     expect_exit(run(&workspace, "T2 T3 T6 --jobs 2", "meddles"), 0);
     let refused = "35 claim T3\n35 start T3\n35 spawn T6 --again\n35 update T6 --title x\n35 add Odd --parent T6\n35 release T6\n6 cancel T6\n6 complete T7 --force\n";
-    let own = "0 add Part --parent T2\n0 start T8\n0 complete T8\n";
+    let own = "0 add Part --parent T2\n35 update T8 --parent T6\n0 start T8\n0 complete T8\n";
     assert_eq!(workspace.read(".played/meddled"), [refused, own].concat());
     let statuses = statuses(&workspace);
     assert!(statuses.contains("T7 pending") && statuses.contains("T8 done"));

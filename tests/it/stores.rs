@@ -285,6 +285,10 @@ fn read_only_disk_allows_reads() {
         read.stdout, "no open tasks; see closed ones with --all\n",
         "without a log beside the database: {read}"
     );
+    for line in ["cleo status", "cleo log"] {
+        let read = on_read_only_disk(&fresh, line).unwrap();
+        assert_eq!(read.exit, 0, "{line}\n{read}");
+    }
     let refused = on_read_only_disk(&fresh, "cleo add x").unwrap();
     assert!(
         refused.stderr.starts_with("error[E_STORE_READ_ONLY]"),

@@ -140,6 +140,7 @@ impl Caller {
         self.refuse_fewer_criteria(before, &after.acceptance)?;
         if before.parent != after.parent {
             self.refuse_foreign(transaction, id)?;
+            (after.parent).map_or(Ok(()), |parent| refuse_other(transaction, parent, self))?;
         }
         // Others may leave notes and labels.
         let mut noted = before.clone();

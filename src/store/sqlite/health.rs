@@ -90,9 +90,14 @@ impl SqliteStore {
 
     /// Copies the database, with what its log holds, into an empty file.
     pub(crate) fn copy_to(&self, file: &Path) -> Result<()> {
-        let copied = self
-            .connection
-            .execute("VACUUM INTO ?1", [file.to_string_lossy()]);
+        let name = file.to_str().ok_or_else(|| {
+            error!(
+                InputInvalid,
+                "{} is not UTF-8, which SQLite needs",
+                file.display()
+            )
+        })?;
+        let copied = self.connection.execute("VACUUM INTO ?1", [name]);
         copied.map(drop).at(&self.path)
     }
 

@@ -83,14 +83,10 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let escaped = path.to_string_lossy().replace('%', "%25");
         let escaped = escaped.replace('?', "%3f").replace('#', "%23");
-        let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
-        let path = path.to_path_buf();
-        SqliteStore::check_opened(SqliteStore {
-            connection: connection.at(&path)?,
-            files: DatabaseFiles::default(),
-            commits: Cell::default(),
-            path,
-        })
+        let address = format!("file:{escaped}?immutable=1");
+        let mut store = SqliteStore::connect(Path::new(&address), flags)?;
+        store.path = path.to_path_buf();
+        SqliteStore::check_opened(store)
     }
 
     fn check_opened(self) -> Result<SqliteStore> {
