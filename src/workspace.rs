@@ -16,6 +16,16 @@ const ABOVE: [&str; 2] = ["", "claudedocs"];
 
 pub(crate) const RUNS: &str = ".cleo/runs";
 
+/// Files and folders in `.cleo`, besides the database.
+const OWN: [&str; 6] = [
+    "config.yaml",
+    ".gitignore",
+    "agents",
+    "protocols",
+    "runs",
+    "skills",
+];
+
 /// Keeps the database, runs and drafts of killed processes out of version control.
 const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.new-*\n";
 
@@ -230,8 +240,7 @@ impl Workspace {
         let folder = real.parent().and_then(|folder| folder.canonicalize().ok());
         let is_in =
             |own: &str| folder.is_some() && folder == self.root.join(own).canonicalize().ok();
-        let is_setting = matches!(&*name, "config.yaml" | ".gitignore");
-        if (is_in(".cleo") && (is_setting || name.starts_with("cleo.db")))
+        if (is_in(".cleo") && (OWN.contains(&&*name) || name.starts_with("cleo.db")))
             || (is_in(OUTPUT_DIR) && name.starts_with("MANIFEST"))
         {
             return Err(error!(

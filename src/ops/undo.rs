@@ -138,10 +138,6 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
             }
             DELETED => {
                 let removed: Removed = read(detail)?;
-                if removed.lacks_proof {
-                    let message = format!("a prompt or the gates of {id} were damaged by then");
-                    return Err(Error::new(Code::RowDamaged, message));
-                }
                 refuse_taken_names(transaction, &removed.task)?;
                 transaction.restore(&removed)?;
             }

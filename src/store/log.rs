@@ -140,9 +140,12 @@ pub(crate) struct Removed {
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub(crate) claim: Option<Claim>,
-    /// Whether a prompt or the gate record could not be read, so that it would come back without its demand for proof.
+    /// Whether the last prompt could not be read. It comes back damaged, because it demands a proof.
     #[serde(default)]
-    pub(crate) lacks_proof: bool,
+    pub(crate) has_damaged_prompt: bool,
+    /// Whether the gate record could not be read. It comes back damaged, too.
+    #[serde(default)]
+    pub(crate) has_damaged_gates: bool,
 }
 
 #[derive(Serialize)]

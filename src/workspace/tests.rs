@@ -59,6 +59,8 @@ fn what_cleo_keeps_is_no_place_for_anything_else() {
         ("claudedocs/../.cleo/cleo.db-wal", true),
         (".cleo/config.yaml", true),
         (".cleo/.gitignore", true),
+        (".cleo/runs", true),
+        (".cleo/skills", true),
         (MANIFEST, true),
         (".cleo/tasks.jsonl", false),
         ("cleo.db", false),

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
-use super::fence::{Caller, refuse_other};
+use super::fence::Caller;
+use super::run_agents::refuse_other;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::claim::end_undone;
-use super::fence::{Caller, check_holder, no_removal, refuse_other};
+use super::fence::{Caller, check_holder};
+use super::run_agents::{no_removal, refuse_other};
 use super::waits::warn_of_waits;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};

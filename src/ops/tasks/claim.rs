@@ -7,8 +7,8 @@ use serde_json::json;
 pub(crate) use super::claim_next::{claim_next, explain_nothing_ready};
 use super::fence::{
     Caller, check_epoch, check_holder, holder_error, refuse_clock, refuse_held, refuse_lost_claim,
-    refuse_other, refuse_task_of_run,
 };
+use super::run_agents::{refuse_other, refuse_task_of_run};
 use super::{Moved, describe_conflict, is_split, move_task, not_ready, select_independent};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};

@@ -1,7 +1,8 @@
 //! `claim --next`: the most urgent task that is ready.
 
 use super::claim::{end, put_claim, start_work};
-use super::fence::{Caller, refuse_task_of_run};
+use super::fence::Caller;
+use super::run_agents::refuse_task_of_run;
 use super::{
     Moved, choose, describe_conflict, find_expired, is_in_scope, move_task, not_ready, open_parts,
 };

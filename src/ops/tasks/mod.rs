@@ -12,6 +12,7 @@ pub(crate) mod graph;
 pub(crate) mod moves;
 pub(crate) mod read;
 pub(crate) mod request;
+mod run_agents;
 mod waits;
 
 pub(crate) use add::{Added, add_batch, add_one};
@@ -24,7 +25,7 @@ pub(crate) use claim::{
     Claiming, Heartbeat, Release, claim_one_or_next, extend_claim, release_task,
 };
 pub(crate) use delete::{Delete, Deleted, delete};
-pub(super) use fence::{Caller, check_clock, check_epoch, check_holder, refuse_other};
+pub(super) use fence::{Caller, check_clock, check_epoch, check_holder};
 pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
     find_waves, next, ready, select_independent, warn_of_stuck, waves,
@@ -38,6 +39,7 @@ pub(crate) use read::{
 };
 pub(in crate::ops) use read::{find_output, warn_of_problems};
 pub(crate) use request::{Below, Extract, NextRequest, One};
+pub(super) use run_agents::refuse_other;
 pub(super) use waits::{is_split, not_ready, open_parts, waiting_for};
 
 pub(crate) use crate::task::fields::{Draft, Patch};

@@ -4,8 +4,9 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{end_undone, take_or_renew};
-use super::fence::{Caller, check_holder, refuse_outside_task, refuse_task_of_run};
+use super::fence::{Caller, check_holder};
 use super::read::{describe_output, find_output};
+use super::run_agents::{refuse_outside_task, refuse_task_of_run};
 use super::waits::{NAMED_MAX, open_below, open_children, try_filter, warn_of_waits};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};

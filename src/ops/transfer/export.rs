@@ -1,9 +1,11 @@
 //! Exports tasks.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Serialize;
+use tempfile::TempPath;
 
 use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
@@ -92,21 +94,23 @@ pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Cop
         context.workspace.refuse_own(&file)?;
     }
     let folder = file.parent().unwrap_or(&file);
-    let draft = tempfile::Builder::new().prefix(".new-").tempfile_in(folder);
-    let draft = draft.map_err(|cause| unwritable(&file, cause))?;
-    context.workspace.open_store()?.copy_to(draft.path())?;
-    draft
-        .as_file()
-        .sync_all()
-        .map_err(|cause| unwritable(&file, cause))?;
-    let written = draft.persist_noclobber(&file);
-    let written = written.map_err(|refused| match refused.error.kind() {
+    // SQLite makes a journal beside the draft.
+    let drafts = tempfile::Builder::new().prefix(".new-").tempdir_in(folder);
+    let drafts = drafts.map_err(|cause| unwritable(&file, cause))?;
+    let draft = drafts.path().join("cleo.db");
+    context.workspace.open_store()?.copy_to(&draft)?;
+    let written = File::open(&draft).and_then(|written| {
+        written.sync_all()?;
+        let bytes = written.metadata()?.len();
+        TempPath::try_from_path(draft)?.persist_noclobber(&file)?;
+        Ok(bytes)
+    });
+    let bytes = written.map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => {
             error!(Exists, "{} exists; it was not changed", file.display())
         }
-        _ => unwritable(&file, refused.error),
+        _ => unwritable(&file, cause),
     })?;
-    let bytes = written.metadata().map_or(0, |written| written.len());
     Ok(Copied {
         file: file.to_string_lossy().into_owned(),
         bytes,

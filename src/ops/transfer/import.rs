@@ -12,7 +12,7 @@ use super::versions::differing;
 use crate::clock::next_millisecond;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Context;
-use crate::ops::tasks::{Caller, claim};
+use crate::ops::tasks::{Caller, claim, refuse_other};
 use crate::ops::trust::{self, warn_of};
 use crate::phase::{Phase, PhaseStatus};
 use crate::store::{Change, Transaction};
@@ -128,6 +128,7 @@ fn write(
         let task = &plan.entries[at].record.task;
         let Some(before) = before else {
             caller.refuse_done(task)?;
+            (task.parent).map_or(Ok(()), |parent| refuse_other(tasks, parent, caller))?;
             plan.report.added += 1;
             tasks.insert(task)?;
             commands.extend(trust::Item::criteria(task.id, &task.acceptance));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use super::faults::Faults;
 use super::{SqliteStore, log_of};
@@ -82,7 +82,7 @@ impl SqliteStore {
         let words = "INSERT INTO task_text (task_text, rank) VALUES ('integrity-check', 1)";
         let checked = self.connection.execute_batch(words);
         let code = checked.err().and_then(|cause| cause.sqlite_error_code());
-        if code == Some(rusqlite::ErrorCode::DatabaseCorrupt) {
+        if code == Some(ErrorCode::DatabaseCorrupt) {
             problems.push("the index of words differs from the tasks".to_string());
         }
         Ok(problems)
@@ -98,7 +98,14 @@ impl SqliteStore {
             )
         })?;
         let copied = self.connection.execute("VACUUM INTO ?1", [name]);
-        copied.map(drop).at(&self.path)
+        let code = copied
+            .as_ref()
+            .err()
+            .and_then(rusqlite::Error::sqlite_error_code);
+        let is_of_copy = matches!(code, Some(ErrorCode::DiskFull | ErrorCode::CannotOpen));
+        copied
+            .map(drop)
+            .at(if is_of_copy { file } else { &self.path })
     }
 
     pub(crate) fn log_bytes(&self) -> u64 {

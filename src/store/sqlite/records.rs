@@ -67,15 +67,10 @@ impl Claims for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is the last that the log tells, or
-    /// how often it was claimed where that is damaged, too.
+    /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is that of the last operation, which
+    /// no epoch is above, because each claim of a task is an operation of its own.
     pub(super) fn make_ended_claim(&self, task: TaskId) -> Result<Claim> {
-        let sql = "SELECT count(*) FROM changes WHERE task = ?1 AND kind = 'claimed'";
-        let times = self.count(sql, [task.0])?;
-        let changes = self.changes(0, Some(task), u32::MAX)?.into_iter();
-        let claimed = changes.filter(|one| one.change.kind == "claimed");
-        let epoch = claimed.filter_map(|one| one.change.detail["epoch"].as_u64());
-        let epoch = epoch.max().unwrap_or_default().max(times);
+        let epoch = self.count("SELECT coalesce(max(number), 0) FROM operations", ())?;
         let long_ago = "1970-01-01T00:00:00.000Z";
         Ok(Claim {
             task,

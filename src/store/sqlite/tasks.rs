@@ -260,12 +260,12 @@ impl Tasks for SqliteTransaction<'_> {
                 }
             }
         }
-        let (spawns, gates) = (self.spawns(id)?, self.gates(id));
-        let sql = "SELECT count(*) FROM spawns WHERE task = ?1";
+        let gates = self.gates(id);
         let removed = Removed {
             task,
-            lacks_proof: gates.is_err() || self.count(sql, [id.0])? > spawns.len() as u64,
-            spawns,
+            has_damaged_prompt: self.latest_spawn(id).is_err(),
+            has_damaged_gates: gates.is_err(),
+            spawns: self.spawns(id)?,
             links: self.links(id)?,
             gates: ignore_damage(gates)?,
             claim: self.claim(id)?,
@@ -294,7 +294,14 @@ impl Tasks for SqliteTransaction<'_> {
         for link in &removed.links {
             self.write_link(link)?;
         }
-        if removed.gates != Gates::default() {
+        if removed.has_damaged_prompt {
+            let sql =
+                "INSERT INTO spawns VALUES (NULL, ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)";
+            self.execute(sql, [id.0])?;
+        }
+        if removed.has_damaged_gates {
+            self.execute("INSERT INTO gates VALUES (?1, '', 0)", [id.0])?;
+        } else if removed.gates != Gates::default() {
             self.write_gates(id, &removed.gates)?;
         }
         if let Some(claim) = &removed.claim {

@@ -105,6 +105,28 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
 }
 
 #[test]
+fn agents_add_no_part_to_task_of_somebody_else() {
+    let workspace = repository();
+    workspace.ok("claim T2");
+    let line = r#"{"id":"T9","uid":"01KFW3Z8M0000000000000000A","title":"x","parent":"T2"}"#;
+    let other = format!(
+        "cleo export --format text >$CLEO_ROOT/../part.jsonl
+echo '{line}' >>$CLEO_ROOT/../part.jsonl
+for words in 'add Part --parent T2' 'update T3 --parent T2' 'update T2 --title x' \
+\"import $CLEO_ROOT/../part.jsonl --from cleo\"; do cleo $words; done"
+    )
+    .replace("\\\"", "\"");
+    let script = split(
+        &workspace,
+        &format!("{{ {other}; }} >$CLEO_ROOT/../other 2>&1"),
+    );
+    expect_exit(run(&workspace, "T1", &script), 0);
+    let told = workspace.read("../other");
+    let refused = "T2 is claimed by tester (epoch 1) until";
+    assert_eq!(told.matches(refused).count(), 4, "{told}");
+}
+
+#[test]
 fn agent_answers_for_no_task_of_others() {
     let workspace = repository();
     let result = expect_exit(super::run(&workspace, "answers-for-other"), 81);
