@@ -989,7 +989,7 @@ fn undo_brings_damaged_proof_back_damaged() {
     workspace.ok("undo");
     assert_eq!(workspace.result("list --all"), shown);
     for task in ["T2", "T3"] {
-        workspace.refuse(&format!("complete {task}"), "E_ROW_DAMAGED");
+        workspace.refuse(format!("complete {task}"), "E_ROW_DAMAGED");
     }
     workspace.ok("update T2 --clear required-gates");
     workspace.ok("spawn T3 --again");
