@@ -15,10 +15,11 @@ use crate::id::TaskId;
 use crate::ops::proof::{Record, RenewalRequest, complete_checked, examine_all};
 use crate::ops::runs::journal;
 use crate::ops::tasks::claim;
-use crate::ops::{Context, spawn};
+use crate::ops::{Context, require, spawn};
 use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
+use crate::task::Note;
 
 /// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -331,9 +332,14 @@ impl Engine<'_> {
     }
 
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
-    /// conversation of that attempt where there is one.
+    /// conversation of that attempt where there is one. Notes that the last attempt of the run has not got follow.
     pub(super) fn set_prompt(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         let (mut text, mut conversation) = (None, None);
+        let id = self.slots[step].task;
+        let task = self.context.read(|transaction| require(transaction, id))?;
+        let last = self.recorder.track.attempts(id).last();
+        let is_new = |note: &&Note| last.is_none_or(|last| note.at > last.started_at);
+        let notes: Vec<&Note> = task.notes.iter().filter(is_new).collect();
         if self.slots[step].attempt > 0 {
             let before = self.recorder.track.task(self.slots[step].task);
             let last = before.and_then(|before| before.history.last());
@@ -352,6 +358,10 @@ impl Engine<'_> {
                 Some(_) => prompt::format_missing(&spawned, &faults),
                 None => prompt::format_retry_prompt(&spawned, &faults),
             });
+        }
+        if !notes.is_empty() {
+            let prompt = text.as_deref().unwrap_or(&spawned.prepared.prompt);
+            text = Some(prompt::add_notes(prompt, &notes));
         }
         self.slots[step].prompt = Some(Prompt {
             spawned: Box::new(spawned),

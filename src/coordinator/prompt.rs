@@ -3,9 +3,11 @@
 use crate::error::Error;
 use crate::id::{self, TaskId};
 use crate::ops::spawn::Spawned;
+use crate::task::Note;
 use crate::workspace::MANIFEST;
 
 const FAULTS_MAX: usize = 50;
+const NOTES_MAX: usize = 10;
 
 pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
     let (task_id, output_file) = (spawned.task_id, &spawned.output_file);
@@ -29,6 +31,17 @@ pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> Strin
     let prompt = spawned.prepared.prompt.trim_end();
     let missing = format_missing(spawned, faults);
     format!("{prompt}\n\n## An earlier attempt\n\n{missing}")
+}
+
+/// Adds the last notes of a task to a prompt, each line quoted, so that none looks like a part of the prompt.
+pub(super) fn add_notes(prompt: &str, notes: &[&Note]) -> String {
+    let mut text = format!("{}\n\n## Notes on the task\n", prompt.trim_end());
+    for note in notes.iter().skip(notes.len().saturating_sub(NOTES_MAX)) {
+        text += &format!("\n{}, {}:\n", note.by, note.at);
+        let lines = note.text.lines();
+        text.extend(lines.map(|line| format!("> {line}\n")));
+    }
+    text
 }
 
 pub(super) fn describe(fault: &Error) -> String {
@@ -67,6 +80,24 @@ fn trace_of(parent: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_quoted_line_by_line() {
+        let note = Note {
+            at: "2026-01-26T10:00:00.000Z".into(),
+            by: "dana".into(),
+            text: "Use the other index.\n## Task".into(),
+        };
+        insta::assert_snapshot!(add_notes("Do it.\n", &[&note]), @r"
+        Do it.
+
+        ## Notes on the task
+
+        dana, 2026-01-26T10:00:00.000Z:
+        > Use the other index.
+        > ## Task
+        ");
+    }
 
     #[test]
     fn tries_of_run_are_spans_of_one_trace() {

@@ -136,6 +136,8 @@ codes! {
         "See what is missing with `cleo verify output TASK`; `--force` completes the task anyway (recorded in the log).";
     StatusRefused = "E_STATUS_REFUSED", 6, 409, "The task cannot change from its status to the requested one.",
         "Use the command in `fix`.";
+    TaskChanged = "E_TASK_CHANGED", 6, 409, "The task was changed since the caller read it; nothing was changed.",
+        "Read the task again, and decide what of both changes stays.";
     NotReady = "E_NOT_READY", 6, 409, "The task depends on unfinished tasks; nothing was changed.",
         "Claim another task with `cleo claim --next`; `--force` claims this one anyway (recorded in the log).";
     UndoConflict = "E_UNDO_CONFLICT", 6, 409, "A later operation changed one of the tasks; nothing was changed.",

@@ -1,6 +1,6 @@
 //! Serves the operations of the table: path segments, query and body form the request.
 
-use axum::http::header::{ETAG, IF_NONE_MATCH};
+use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -77,6 +77,8 @@ fn answer(
     };
     let context = &mut *call.context(facts.name)?;
     act_as(call, context, agent.as_deref())?;
+    let expected = call.header(IF_MATCH.as_str())?;
+    context.expected = expected.map(|tag| tag.trim().trim_matches('"').to_string());
     let version = match facts.is_versioned {
         true => Some(version(call, context)?),
         false => None,

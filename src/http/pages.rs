@@ -21,12 +21,13 @@ use crate::markdown::escape_html;
 const FOLDER: &str = "web/dist";
 
 /// Path and title of each page. `{}` is any segment.
-const PAGES: [(&str, &str); 13] = [
-    ("/", "Ask"),
+const PAGES: [(&str, &str); 14] = [
+    ("/", "Home"),
     ("/work", "Work"),
     ("/work/{}", "Task"),
     ("/runs", "Runs"),
     ("/runs/{}", "Run"),
+    ("/runs/{}/{}", "Review"),
     ("/agents", "Agents"),
     ("/agents/architecture", "Architecture"),
     ("/agents/manage", "Manage agents"),
@@ -290,7 +291,7 @@ mod tests {
         let routes = std::fs::read_to_string(routes).unwrap();
         let paths = routes.lines().filter_map(|line| {
             let (path, _) = line.trim().strip_prefix("[\"")?.split_once('"')?;
-            Some(path.replace(":id", "{}"))
+            Some(path.replace(":id", "{}").replace(":task", "{}"))
         });
         let here = PAGES.iter().map(|(path, _)| *path);
         let here = here.filter(|path| *path != SIGN_IN);

@@ -323,6 +323,10 @@ operations! {
     "Draws the graph of an epic, or of everything: waves from left to right",
     (work::GraphQuery) -> work::GraphView, work::graph, is_versioned: true;
 
+    NOW, "orchestrator.status", Read, "GET /api/work/now",
+    "Shows the agents at work, what needs a person, and what was delivered",
+    (work::NowQuery) -> work::Now, work::now;
+
     SEARCH, "find", Read, "GET /api/search",
     "Finds tasks, runs, agents and conversations by words",
     (work::SearchQuery) -> work::SearchPage, work::search, limit: Some((50, 50));
@@ -346,6 +350,10 @@ operations! {
     RUN_PROMPT, "runs.logs", Read, "GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
     "Shows the prompt of an attempt",
     (pages::OneAttempt) -> pages::PromptText, pages::prompt;
+
+    RUN_DIFF, "runs.show", Read, "GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/diff",
+    "Shows what an attempt changed, by file",
+    (pages::OneAttempt) -> runs::diff::Diff, runs::diff::diff;
 
     RUN_PROOF, "runs.show", Read, "GET /api/runs/{id}/proof",
     "Shows what an agent said of an attempt, and what cleo found",

@@ -63,6 +63,8 @@ pub(crate) struct Context {
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
     pub(crate) cache: Arc<Cache>,
+    /// The time of the last change of the task that the caller read, where a later one refuses the operation.
+    pub(crate) expected: Option<String>,
     /// The required sections of outputs, once they are read.
     sections: OnceCell<Vec<String>>,
     pub(crate) notes: Notes,
@@ -95,6 +97,7 @@ impl Context {
             surroundings,
             store,
             cache: Arc::default(),
+            expected: None,
             sections: OnceCell::new(),
             notes: Notes::default(),
         })

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Context;
 use super::agents::load_in;
+use super::work::list_at_work;
 use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::records::ConversationFilter;
@@ -17,6 +18,8 @@ pub(crate) struct Counts {
     pub(crate) ready_tasks: u64,
     /// Runs in progress, of the user or of all.
     pub(crate) live_runs: u64,
+    /// Agents at work, of the user or of all: attempts of runs, executions, and claims outside of runs.
+    pub(crate) at_work: u64,
     /// Agents that the user sees.
     pub(crate) agents: u64,
     /// Conversations of the user or of all.
@@ -26,6 +29,7 @@ pub(crate) struct Counts {
 /// Counts tasks, and the agents, runs and conversations of a user or of all.
 pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts> {
     let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
+    let at_work = list_at_work(context)?.len() as u64;
     context.read(|transaction| {
         let by_status = transaction.counts(None)?.into_iter();
         let tallies = transaction.tallies(user)?.into_iter();
@@ -39,6 +43,7 @@ pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts
                 .sum(),
             ready_tasks: transaction.ready(None, Some(1))?.total,
             live_runs: live.map(|tally| tally.runs).sum(),
+            at_work,
             agents,
             conversations: transaction.conversations(user, &conversations)?.total,
         })

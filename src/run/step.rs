@@ -85,6 +85,9 @@ pub(crate) struct TaskRun {
     pub(crate) caused_by: Option<TaskId>,
     /// The current action of its agent.
     pub(crate) doing: Option<String>,
+    /// Whether another attempt in this run continues the conversation of its agent, where that is asked for.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) can_continue: bool,
     #[serde(skip)]
     pub(crate) conversation: Option<String>,
     /// Tokens and cost of that conversation.

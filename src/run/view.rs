@@ -109,6 +109,7 @@ fn tasks(track: &RunProjection, started_at: &str) -> Vec<TaskRun> {
     };
     let view = |task: &TaskRun| TaskRun {
         ready_at: ready_at(task).map(String::from),
+        can_continue: task.conversation.is_some(),
         ..task.clone()
     };
     sort_by_wave(track).into_iter().map(view).collect()

@@ -110,6 +110,11 @@ pub(crate) struct Filter {
     #[serde(skip)]
     pub(crate) closed_before: Option<String>,
 
+    /// Only tasks that were done or cancelled at this moment or later, RFC 3339 in UTC
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) closed_after: Option<String>,
+
     /// Words to look for in title and description
     #[arg(skip)]
     pub(crate) q: Option<String>,

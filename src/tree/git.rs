@@ -2,7 +2,7 @@
 //! lists names and resolves commits. It gets a clean environment, a time limit, and runs neither
 //! hooks, monitors, filters nor transports.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +55,14 @@ pub(crate) fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
     Ok(found.is_some_and(|found| found.is_ok_and(|found| !found.is_empty())))
 }
 
+/// Returns the commit at which a branch left the checkout; none without the branch.
+pub(crate) fn find_fork(root: &Path, branch: &str) -> Result<Option<String>> {
+    let name = format!("refs/heads/{branch}");
+    let found = ask_if_there(root, ["merge-base", "HEAD", &name])?;
+    let found = found.and_then(std::result::Result::ok);
+    Ok(found.map(|id| String::from_utf8_lossy(&id).trim().to_string()))
+}
+
 /// Resolves a revision to the full id of a commit that is there.
 pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
     let refuse = |why: &str| {
@@ -88,7 +96,7 @@ fn resolve(root: &Path, revision: &str) -> Result<Option<std::result::Result<Str
 
 /// Runs git in a folder; `None` without a repository or git. Naming repository and files spares git looking for them, so a
 /// setting cannot lead it elsewhere.
-fn ask_if_there<'a>(
+pub(super) fn ask_if_there<'a>(
     root: &Path,
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> Result<Option<Answer>> {
@@ -98,18 +106,31 @@ fn ask_if_there<'a>(
     let Some(top) = above.find(is_top).filter(|_| root.is_absolute()) else {
         return Ok(None);
     };
-    let mut command = git::command(OsStr::new("git"), &root);
+    let variables = [
+        ("GIT_DIR", top.join(".git").into_os_string()),
+        ("GIT_WORK_TREE", top.as_os_str().to_os_string()),
+    ];
+    let arguments = arguments.into_iter().map(OsStr::new);
+    match ask_with(&root, &variables, arguments) {
+        Err(error) if error.code == Code::ProgramMissing => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// Runs git in a folder with these variables.
+pub(super) fn ask_with<'a>(
+    folder: &Path,
+    variables: &[(&str, OsString)],
+    arguments: impl IntoIterator<Item = &'a OsStr>,
+) -> Result<Answer> {
+    let mut command = git::command(OsStr::new("git"), folder);
     command
         .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("GIT_DIR", top.join(".git"))
-        .env("GIT_WORK_TREE", top)
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .args(arguments);
-    let answer = match process::capture(command, LIMIT, OUTPUT_MAX) {
-        Err(error) if error.code == Code::ProgramMissing => return Ok(None),
-        answer => answer?,
-    };
+    let answer = process::capture(command, LIMIT, OUTPUT_MAX)?;
     let finished = &answer.finished;
-    Ok(Some(match finished.exit_code {
+    Ok(match finished.exit_code {
         _ if finished.timed_out => {
             let seconds = LIMIT.as_secs();
             Err(format!("git was ended after {seconds} seconds"))
@@ -120,7 +141,14 @@ fn ask_if_there<'a>(
             let said = finished.last_lines.last().map_or("nothing", String::as_str);
             Err(format!("git failed and said: {said}"))
         }
-    }))
+    })
+}
+
+pub(super) fn refuse(why: String) -> Error {
+    Error::new(
+        Code::FileUnreadable,
+        format!("the changes cannot be read: {why}"),
+    )
 }
 
 /// Finds a name that a merge of a run still has; none if git cannot tell.

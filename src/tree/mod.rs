@@ -9,6 +9,7 @@
 //! change, and no filter of a repository is run. So the digest stays the same when what is there
 //! is committed, and with and without git.
 
+pub(crate) mod changes;
 mod checkout;
 mod git;
 mod glob;
@@ -29,7 +30,7 @@ use crate::file::open_regular;
 use crate::id::hex;
 pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
 pub(crate) use git::{
-    MERGES, RESERVED_BRANCH, commit, find_held_merge, head, is_ahead, refuse_branch,
+    MERGES, RESERVED_BRANCH, commit, find_fork, find_held_merge, head, is_ahead, refuse_branch,
     require_git_version,
 };
 pub(crate) use glob::Globs;

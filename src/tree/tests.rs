@@ -390,3 +390,41 @@ fn too_many_bytes_are_said_to_be() {
         None
     );
 }
+
+#[test]
+fn changes_of_folder_run_no_filter_and_leave_repository() {
+    let folder = Folder::with_git();
+    let base = git::head(folder.path()).unwrap().unwrap();
+    folder.git(&["config", "filter.evil.clean", "touch ran; cat"]);
+    folder.write(".gitattributes", "* filter=evil\n");
+    folder.write("src/a.rs", "changed\n");
+    folder.write("new file.txt", "new\n");
+    fs::remove_file(folder.path().join("README.md")).unwrap();
+    let objects = || WalkDir::new(folder.path().join(".git")).into_iter().count();
+    let before = objects();
+    let found = changes::in_folder(folder.path(), folder.path(), &base).unwrap();
+    let told = found
+        .files
+        .iter()
+        .map(|file| format!("{} {}", file.change, file.path));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            "added .gitattributes",
+            "deleted README.md",
+            "added new file.txt",
+            "changed src/a.rs"
+        ]
+    );
+    assert!(!folder.path().join("ran").exists());
+    assert_eq!(objects(), before);
+    folder.commit();
+    let tip = git::head(folder.path()).unwrap().unwrap();
+    let found = changes::between(folder.path(), &base, &tip).unwrap();
+    let changed = found
+        .files
+        .iter()
+        .find(|file| file.path == "src/a.rs")
+        .unwrap();
+    assert_eq!((changed.added, changed.removed), (1, 1));
+}

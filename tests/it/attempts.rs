@@ -158,3 +158,15 @@ fn attempts_of_run_keep_their_names_past_midnight() {
         assert_eq!(event["detail"]["manifestId"], "one-2026-01-26", "{event}");
     }
 }
+
+#[test]
+fn notes_of_task_reach_next_agent() {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "Look around"})]);
+    workspace.ok("update T1 --note 'Keep the limit.'");
+    let run = "run T1 --repair 0 --command 'cp {prompt_file} got.md'";
+    workspace.text(run, "");
+    let prompt = std::fs::read_to_string(workspace.path("got.md")).unwrap();
+    let (_, notes) = prompt.split_once("## Notes on the task").unwrap();
+    assert!(notes.ends_with(":\n> Keep the limit.\n"), "{notes}");
+}

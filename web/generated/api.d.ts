@@ -639,6 +639,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/tasks/{task}/attempts/{attempt}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows what an attempt changed, by file */
+        get: operations["getApiRunsIdTasksTaskAttemptsAttemptDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt": {
         parameters: {
             query?: never;
@@ -1043,6 +1060,23 @@ export interface paths {
         };
         /** Shows the task to take next, and why */
         get: operations["getApiWorkNext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the agents at work, what needs a person, and what was delivered */
+        get: operations["getApiWorkNow"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2006,6 +2040,24 @@ export interface components {
             agent: string | null;
             step: string;
         };
+        /**
+         * @description An agent at work: an attempt of a live run, an execution, query or plan in progress, or a claim of a task outside of
+         *     runs.
+         */
+        AtWork: {
+            /** @description The runner, the agent, or the holder of the claim. */
+            agent: string | null;
+            /** Format: uint32 */
+            attempt: number | null;
+            /** @description The last line of its log, else its current action. */
+            line: string | null;
+            run: string | null;
+            since: string;
+            task: string | null;
+            title: string;
+            /** @description Whether its agent has ended and cleo verifies the work. */
+            verifying: boolean;
+        };
         Attempt: {
             agentEndedAt: string | null;
             /** Format: uint32 */
@@ -2527,6 +2579,11 @@ export interface components {
             agents: number;
             /**
              * Format: uint64
+             * @description Agents at work, of the user or of all: attempts of runs, executions, and claims outside of runs.
+             */
+            atWork: number;
+            /**
+             * Format: uint64
              * @description Conversations of the user or of all.
              */
             conversations: number;
@@ -2714,6 +2771,19 @@ export interface components {
             id: string;
             outputFile: string;
         };
+        /** @description A task that was done. */
+        Delivery: {
+            agent: string | null;
+            at: string;
+            /** Format: uint32 */
+            attempt: number | null;
+            /** @description The last run with an attempt at it. */
+            run: string | null;
+            task: string;
+            title: string;
+            /** @description Whether cleo verified it. */
+            verified: boolean;
+        };
         /** @description The dependencies and dependents of a task. */
         Dependencies: {
             dependents: components["schemas"]["TaskView"][];
@@ -2727,6 +2797,24 @@ export interface components {
             task: string;
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
+        };
+        /** @description The files that differ, by path. */
+        Diff: {
+            /** Format: uint32 */
+            attempt: number;
+            /** @description The commit that it is compared with. */
+            base: string | null;
+            branch: string | null;
+            /** @description The merge, or the commit of the branch. */
+            commit: string | null;
+            files: components["schemas"]["FileChange"][];
+            place: components["schemas"]["Place"];
+            task: string;
+            /**
+             * Format: uint
+             * @description How many there are in all.
+             */
+            total: number;
         };
         /** @description A task that differs from the file. */
         Difference: {
@@ -3394,6 +3482,23 @@ export interface components {
             /** @description Ignored: only cleo sets it */
             readonly user_id?: unknown;
         };
+        /** @description A file that differs. */
+        FileChange: {
+            /**
+             * Format: uint
+             * @description Number of lines.
+             */
+            added: number;
+            /** @description `added`, `deleted` or `changed`. */
+            change: string;
+            /** @description Whether there is more text. */
+            cut: boolean;
+            path: string;
+            /** Format: uint */
+            removed: number;
+            /** @description Its hunks in the unified format; none of a binary file, and of one beyond the limits. */
+            text: string | null;
+        };
         Finding: {
             /** @description The name of the check, such as `database.integrity`. */
             check: string;
@@ -3524,6 +3629,8 @@ export interface components {
             /** Format: uint32 */
             height: number;
             id: string;
+            /** @description Whether a run works on it, and not only its status says so. */
+            live: boolean;
             /** @description The reason of a failure, or the progress of its agent. */
             note: string | null;
             priority: components["schemas"]["Priority"];
@@ -4160,6 +4267,21 @@ export interface components {
             changed: boolean;
             phase: components["schemas"]["Counted"];
         };
+        /** @description Something that waits for a person. */
+        Need: {
+            at: string;
+            /** Format: uint32 */
+            attempt: number | null;
+            kind: components["schemas"]["NeedKind"];
+            /** @description The run to resume, or the last run with an attempt at the task. */
+            run: string | null;
+            task: string | null;
+            title: string;
+            /** @description Why, as far as something says so. */
+            why: string | null;
+        };
+        /** @description The reason why a person is needed. */
+        NeedKind: "failed" | "review" | "blocked" | "unproven" | "stopped";
         /** @description A task around another. */
         NeighborView: {
             id: string;
@@ -4207,6 +4329,20 @@ export interface components {
             text: string;
         };
         Nothing: Record<string, never>;
+        Now: {
+            /** @description The agents at work, those that began first first. */
+            atWork: components["schemas"]["AtWork"][];
+            /** @description Tasks that were done since the moment, the last first. */
+            delivered: components["schemas"]["Delivery"][];
+            /** Format: uint64 */
+            deliveredTotal: number;
+            /** @description Everything that waits for a person, what failed first. */
+            needsYou: components["schemas"]["Need"][];
+            /** Format: uint */
+            needsYouTotal: number;
+            /** @description The moment of this answer. */
+            now: string;
+        };
         One: {
             setting: components["schemas"]["Shown3"];
         };
@@ -4653,7 +4789,8 @@ export interface components {
              */
             total: number;
         };
-        Place: {
+        Place: "merged" | "worktree" | "branch" | "workspace";
+        Place2: {
             name: string;
             /** @description The folder; only for the user of this machine. */
             root: string | null;
@@ -5208,6 +5345,8 @@ export interface components {
             /** @description Its six gates in order, as they were set, without a look at files; none if none was set. */
             gates: components["schemas"]["GateState"][] | null;
             id: string;
+            /** @description Whether a run works on it, and not only its status says so. */
+            live: boolean;
             /** @description The reason of a failure, or the progress of its agent. */
             note: string | null;
             priority: components["schemas"]["Priority"];
@@ -6064,7 +6203,7 @@ export interface components {
             tokenNeeded: boolean;
             user: string;
             version: string;
-            workspace: components["schemas"]["Place"];
+            workspace: components["schemas"]["Place2"];
         };
         /**
          * @description The status of a task. Words of other tools are accepted.
@@ -6308,6 +6447,8 @@ export interface components {
             dispatch: components["schemas"]["Decision"] | null;
             /** @description Its gates, evidence and criteria. */
             gates: components["schemas"]["TaskGates"];
+            /** @description Whether a run works on it, and not only its status says so. */
+            live: boolean;
             /** @description Dependencies that lead to no task. */
             missing: components["schemas"]["Missing"][];
             /** @description The tasks before and after it, by id. */
@@ -6350,6 +6491,8 @@ export interface components {
             attempts: number;
             /** @description The branch that holds its work, when that could not be merged. */
             branch?: string | null;
+            /** @description Whether another attempt in this run continues the conversation of its agent, where that is asked for. */
+            canContinue?: boolean;
             /**
              * Format: double
              * @description Their cost in US dollars, as far as they report it.
@@ -7636,6 +7779,26 @@ export interface operations {
             };
         };
     };
+    getApiRunsIdTasksTaskAttemptsAttemptDiff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Shows what an attempt changed, by file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diff"] & components["schemas"]["WithWarnings"];
+                };
+            };
+        };
+    };
     getApiRunsIdTasksTaskAttemptsAttemptPrompt: {
         parameters: {
             query?: never;
@@ -8192,6 +8355,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Next"] & components["schemas"]["WithWarnings"];
+                };
+            };
+        };
+    };
+    getApiWorkNow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Shows the agents at work, what needs a person, and what was delivered */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Now"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

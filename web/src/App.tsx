@@ -44,10 +44,11 @@ export function App() {
 
 const Agents = lazy(() => import("./pages/agents/Overview"));
 const Architecture = lazy(() => import("./pages/agents-architecture/Architecture"));
-const Ask = lazy(() => import("./pages/ask/Ask"));
 const Chat = lazy(() => import("./pages/agents-chat/Chat"));
+const Home = lazy(() => import("./pages/home/Home"));
 const Manage = lazy(() => import("./pages/agents-manage/Manage"));
 const More = lazy(() => import("./pages/More"));
+const Review = lazy(() => import("./pages/review/Review"));
 const Run = lazy(() => import("./pages/runs/Run"));
 const Runs = lazy(() => import("./pages/runs/Runs"));
 const Task = lazy(() => import("./pages/work/Task"));
@@ -59,11 +60,12 @@ export interface ViewProps {
 }
 
 const ROUTES: [string, ComponentType<ViewProps>][] = [
-  ["/", Ask],
+  ["/", Home],
   ["/work", Work],
   ["/work/:id", Task],
   ["/runs", Runs],
   ["/runs/:id", Run],
+  ["/runs/:id/:task", Review],
   ["/agents", Agents],
   ["/agents/architecture", Architecture],
   ["/agents/manage", Manage],

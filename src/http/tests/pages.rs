@@ -32,7 +32,7 @@ fn unknown_paths_and_methods_are_refused() {
 fn pages_have_their_titles_without_scripts() {
     let world = World::new();
     for (path, title) in [
-        ("/", "Ask"),
+        ("/", "Home"),
         ("/work", "Work"),
         ("/runs", "Runs"),
         ("/agents", "Agents"),

@@ -96,6 +96,51 @@ fn run_is_listed_and_shown_with_its_log() {
     );
 }
 
+#[test]
+fn present_names_workers_needs_and_deliveries() {
+    let world = with_task();
+    world.walk(
+        r#"
+        POST /api/work/tasks {"title": "Two"} -> 201
+        POST /api/work/tasks {"title": "Three"} -> 201
+        POST /api/work/tasks/T2/complete -> 200
+        POST /api/work/tasks/T3/start -> 200
+        "#,
+    );
+    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
+    world.walk(
+        r##"
+        GET /api/work/now -> 200 {"atWork": [{"task": "T3", "run": null, "verifying": false}], "needsYouTotal": 1, "deliveredTotal": 1}
+        GET /api/work/now -> 200 {"needsYou": [{"kind": "failed", "task": "T1", "run": "exec_1_a", "attempt": 1, "why": "no entry"}]}
+        GET /api/work/now -> 200 {"delivered": [{"task": "T2", "verified": false, "run": null}]}
+        GET /api/work/now?since=2999-01-01 -> 200 {"delivered": "#0", "deliveredTotal": 0}
+        GET /api/work/now?since=soon -> 400 {"error": {"code": "E_INPUT_INVALID"}}
+        GET /api/status -> 200 {"status": {"counts": {"atWork": 1}}}
+        GET /api/runs/exec_1_a/tasks/T1/attempts/1/diff -> 200 {"place": "workspace", "base": null, "files": "#0", "total": 0}
+        GET /api/runs/exec_1_a/tasks/T1/attempts/2/diff -> 404
+        "##,
+    );
+    let task = world.get("/api/work/tasks/T1").with(200);
+    let stale = world.ask(
+        "PATCH",
+        "/api/work/tasks/T1",
+        &[
+            ("content-type", "application/json"),
+            ("if-match", "\"2020-01-01T00:00:00.000Z\""),
+        ],
+        r#"{"title": "Late"}"#,
+    );
+    assert_eq!(stale.with(409)["error"]["code"], "E_TASK_CHANGED");
+    let tag = format!("\"{}\"", task["task"]["updatedAt"].as_str().unwrap());
+    let timely = world.ask(
+        "PATCH",
+        "/api/work/tasks/T1",
+        &[("content-type", "application/json"), ("if-match", &tag)],
+        r#"{"title": "Timely"}"#,
+    );
+    timely.with(200);
+}
+
 /// Returns the lines of a log as its channels, times and texts; of events the kind alone.
 fn list_lines(log: &Value) -> Vec<String> {
     let lines = log["lines"].as_array().unwrap().iter().enumerate();

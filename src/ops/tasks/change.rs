@@ -59,8 +59,10 @@ pub(in crate::ops) fn change(
     let by = context.surroundings.actor.clone();
     let caller = Caller::for_task(context, id, None);
     let gates = patch.read_required_gates()?;
+    let expected = context.expected.clone();
     let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
+        refuse_changed(&task, expected.as_deref())?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
         if is_moved {
             check_holder(transaction, &task, &caller, false, "release")?;
@@ -103,6 +105,18 @@ pub(in crate::ops) fn change(
         context.move_warnings(&mut warnings);
     }
     Ok(task)
+}
+
+/// Refuses a task that was changed after the moment that the caller knows.
+fn refuse_changed(task: &Task, expected: Option<&str>) -> Result<()> {
+    let (id, at) = (task.id, &task.updated_at);
+    match expected {
+        Some(expected) if expected != at => {
+            let message = format!("{id} was changed at {at}, after {expected}");
+            Err(Error::new(Code::TaskChanged, message).fix(format!("cleo show {id}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Moves between open statuses; other commands close and reopen tasks.

@@ -1,6 +1,7 @@
 //! Tasks as the pages show them: graph, rows and single tasks, joined with the last runs; and the search of all things.
 
 mod graph;
+mod now;
 mod page;
 mod rows;
 pub(crate) mod runs;
@@ -10,6 +11,7 @@ mod show;
 mod tracks;
 
 pub(crate) use graph::{GraphQuery, GraphView, graph};
+pub(crate) use now::{Now, NowQuery, list_at_work, now};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use rows::{RowPage, RowsQuery, rows};
 pub(crate) use scene::Scenes;

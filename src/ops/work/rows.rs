@@ -92,6 +92,8 @@ pub(crate) struct Standing {
     pub(crate) state: DisplayStatus,
     /// Whether it is done and verified by cleo.
     pub(crate) verified: bool,
+    /// Whether a run works on it, and not only its status says so.
+    pub(crate) live: bool,
     /// Its wave, from 1; none for groups and in a circle.
     pub(crate) wave: Option<usize>,
     /// Whether it is on the critical path.
@@ -159,6 +161,7 @@ impl View<'_> {
         Ok(Standing {
             state: scene.state_around(self.transaction, task)?,
             verified: scene.verified.contains(&id),
+            live: (scene.in_runs.get(&id)).is_some_and(|task| task.state.is_under_way()),
             wave: scene.layers.of.get(&id).map(|layer| layer + 1),
             critical: scene.critical.contains(&id),
             claim: claim.and_then(|claim| HeldClaim::new(claim, &self.now)),

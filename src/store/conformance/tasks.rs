@@ -181,6 +181,13 @@ pub(super) fn lists_leave_archived_tasks_out(store: &mut dyn Store) {
         ..Filter::default()
     };
     assert_eq!(read.list(&filter).unwrap().total, 1);
+    let closed_after = filter.closed_before.clone();
+    let filter = Filter {
+        closed_before: None,
+        closed_after,
+        ..filter
+    };
+    assert_eq!(read.list(&filter).unwrap().total, 0);
     drop(read);
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.delete(TaskId(2)).unwrap();

@@ -75,9 +75,11 @@ impl Conditions {
             let condition = "t.number IN (SELECT task FROM claims WHERE holder = ?)";
             conditions.add(condition, Value::from(holder.clone()));
         }
-        if let Some(moment) = &filter.closed_before {
-            let condition = "coalesce(t.completed_at, t.cancelled_at) < ?";
-            conditions.add(condition, Value::from(moment.clone()));
+        for (sign, moment) in [("<", &filter.closed_before), (">=", &filter.closed_after)] {
+            if let Some(moment) = moment {
+                let condition = format!("coalesce(t.completed_at, t.cancelled_at) {sign} ?");
+                conditions.add(&condition, Value::from(moment.clone()));
+            }
         }
         conditions.restrict_archived(filter);
         for label in &filter.labels {

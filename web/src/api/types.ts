@@ -18,6 +18,10 @@ export type LogPage = Got<"/api/runs/{id}/log">;
 export type LogLine = LogPage["lines"][number];
 export type Proof = Got<"/api/runs/{id}/proof">;
 
+export type Diff = Got<"/api/runs/{id}/tasks/{task}/attempts/{attempt}/diff">;
+export type FileChange = Diff["files"][number];
+export type Now = Got<"/api/work/now">;
+
 export function isLive(status: RunRow["status"]) {
   return status === "running" || status === "pending";
 }

@@ -2,15 +2,13 @@
 import { Icon } from "../parts/Icon";
 import { openPalette, PLACES, useStatus } from "../shell/places";
 import { Page } from "../shell/Page";
-import { setTheme, useSettings, type Theme } from "../shell/settings";
+import { setTheme, THEMES, useSettings } from "../shell/settings";
 import { api } from "../api/request";
 import { Button } from "../parts/Button";
 import { Term } from "../parts/Facts";
 import { Link } from "../router";
 import { SingleKeys } from "../shell/KeyHelp";
 import "./more.css";
-
-const THEMES: Theme[] = ["system", "light", "dark"];
 
 export default function More() {
   const theme = useSettings((settings) => settings.theme);

@@ -72,7 +72,7 @@ export function Fact({ label, value, unit, glyph, title, href, wide }: FactProps
     <>
       <div className="key">{label}</div>
       <div className="value">
-        {glyph && <StatusGlyph state={glyph} label="" />}
+        {glyph && <StatusGlyph state={glyph} label="" still />}
         {value ?? <span className="muted">–</span>}
         {unit !== undefined && value !== undefined && <small>{unit}</small>}
       </div>

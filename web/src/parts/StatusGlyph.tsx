@@ -74,14 +74,14 @@ const CLAIMED = (
 
 /**
  * Give `label=""` where the word stands beside it as text. What is done but was not checked by cleo
- * is grey: give `verified={false}`.
+ * is grey: give `verified={false}`. Only an agent at work moves: give `still` for what a person has started.
  */
-export function StatusGlyph({ state, label, verified = true }: { state: State; label?: string; verified?: boolean }) {
+export function StatusGlyph({ state, label, verified = true, still = false }: { state: State; label?: string; verified?: boolean; still?: boolean }) {
   const claimed = state === "done" && !verified;
   const name = label ?? (claimed ? "Done, not verified" : STATE_WORDS[state]);
   const named = name === "" ? { "aria-hidden": true } : { role: "img", "aria-label": name };
   return (
-    <svg className="glyph" viewBox="0 0 16 16" {...named}>
+    <svg className={still ? "glyph still" : "glyph"} viewBox="0 0 16 16" {...named}>
       {name !== "" && <title>{name}</title>}
       {claimed ? CLAIMED : SHAPES[state]}
     </svg>

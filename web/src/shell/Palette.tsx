@@ -23,9 +23,8 @@ const HEADINGS: [Found["kind"], string][] = [
 ];
 
 export default function Palette() {
-  const begin = usePalette((state) => state.begin);
+  const text = usePalette((state) => state.text);
   const offered = usePalette((state) => state.commands);
-  const [text, setText] = useState(begin);
   const [chosen, setChosen] = useState("");
   const { words, kinds, commandsOnly } = asked(text);
   const { data, failure } = useFound(commandsOnly ? null : words, kinds);
@@ -55,7 +54,7 @@ export default function Palette() {
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
           <Icon name="search" />
-          <Command.Input value={text} onValueChange={setText} placeholder="Task, run, agent or command" maxLength={200} data-first />
+          <Command.Input value={text} onValueChange={(typed) => usePalette.setState({ text: typed })} placeholder="Task, run, agent or command" maxLength={200} data-first />
           <kbd>esc</kbd>
         </div>
         <Command.List>
@@ -93,7 +92,7 @@ function FoundGroup({ heading, found, go }: { heading: string; found: Found[]; g
     <Command.Group heading={heading}>
       {found.map((one) => (
         <Command.Item key={one.id} value={`${one.kind} ${one.id}`} onSelect={() => go(() => navigate(one.href))}>
-          {one.state && one.kind !== "agent" && one.kind !== "conversation" ? <StatusGlyph state={stateOf(one.state)} /> : <Icon name={ICONS[one.kind]} />}
+          {one.state && one.kind !== "agent" && one.kind !== "conversation" ? <StatusGlyph state={stateOf(one.state)} still /> : <Icon name={ICONS[one.kind]} />}
           <span className="ell">{one.title}</span>
           <span className="grow ell small muted">{one.kind === "task" ? [one.id, one.hint].filter(Boolean).join(", ") : one.hint}</span>
         </Command.Item>

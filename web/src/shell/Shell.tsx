@@ -3,15 +3,28 @@ import { startEvents } from "../api/events";
 import { navigate } from "../router";
 import { Toasts } from "../parts/toasts";
 import { useKeys } from "./keys";
-import { openPalette, usePalette, PLACES } from "./places";
+import { openPalette, usePalette, PLACES, useCommands } from "./places";
 import { togglePanel } from "./Page";
 import { PhoneBar, Sidebar } from "./Sidebar";
-import { setFolded, useSettings } from "./settings";
+import { setFolded, setTheme, THEMES, useSettings } from "./settings";
 import { useMatch, narrow } from "../parts/screen";
 import { later } from "../parts/later";
 
-const Palette = later(() => import("./Palette"));
+const loadPalette = () => import("./Palette");
+const Palette = later(loadPalette);
 const KeyHelp = later(() => import("./KeyHelp"));
+
+function commandsOf(folded: boolean, help: () => void) {
+  const go = (label: string, href: string) => ({ label, run: () => navigate(href) });
+  return [
+    go("New task", "/agents/tasks?task=new"),
+    go("New agent", "/agents/manage?edit=1"),
+    go("New conversation", "/agents/chat"),
+    ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, run: () => setTheme(theme) })),
+    { label: folded ? "Unfold the sidebar" : "Fold the sidebar", shortcut: "[", run: () => setFolded(!folded) },
+    { label: "Keys of this page", shortcut: "?", run: help },
+  ];
+}
 
 export function Shell({ children }: { children: ReactNode }) {
   const folded = useSettings((settings) => settings.folded);
@@ -19,6 +32,12 @@ export function Shell({ children }: { children: ReactNode }) {
   const palette = usePalette((state) => state.open);
   const [help, setHelp] = useState(false);
   useEffect(startEvents, []);
+  // Fetched before it is asked for, so that Ctrl K opens it at once.
+  useEffect(() => void setTimeout(loadPalette, 500), []);
+  useCommands(
+    "shell",
+    commandsOf(folded, () => setHelp(true)),
+  );
   useKeys("Everywhere", [
     { keys: "Mod+K", does: "Find or run", run: () => openPalette() },
     { keys: "?", does: "Keys of this page", run: () => setHelp(true) },

@@ -84,11 +84,12 @@ function Count({ where }: { where: Where }) {
 }
 
 const BAR: { href: string; label: string; icon: IconName; at: (path: string) => boolean }[] = [
+  { href: "/", label: "Home", icon: "overview", at: (path) => path === "/" },
   { href: "/work", label: "Work", icon: "work", at: (path) => path.startsWith("/work") },
   { href: "/runs", label: "Runs", icon: "runs", at: (path) => path.startsWith("/runs") },
   { href: "/agents", label: "Agents", icon: "architecture", at: (path) => path.startsWith("/agents") && !path.startsWith("/agents/chat") },
   { href: "/agents/chat", label: "Chat", icon: "chat", at: (path) => path.startsWith("/agents/chat") },
-  { href: "/more", label: "More", icon: "menu", at: (path) => path === "/more" || path === "/" },
+  { href: "/more", label: "More", icon: "menu", at: (path) => path === "/more" },
 ];
 
 export function PhoneBar() {

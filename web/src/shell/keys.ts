@@ -67,10 +67,12 @@ function nameOf(event: KeyboardEvent) {
 }
 
 function mayPress(event: KeyboardEvent, key: string) {
-  if (key.startsWith("Mod+")) return true;
+  if (key.startsWith("Mod+")) return document.querySelector("dialog:modal") === null;
   const target = event.target instanceof Element ? event.target : document.body;
+  // What is over the page has the keys, also Escape: that closes the topmost thing, and nothing under it.
+  if (document.querySelector("dialog:modal") !== null) return false;
   if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]")) return key === "Escape";
-  if (target.closest("[role=menu], dialog[open], [role=listbox]")) return false;
+  if (target.closest("[role=menu], [role=listbox]")) return false;
   if (key === "Enter" && target.closest("a, button, summary, input")) return false;
   // A link does nothing with it.
   if (key === "Space" && target.closest("button, summary, input")) return false;

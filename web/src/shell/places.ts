@@ -1,3 +1,4 @@
+import { useEffect } from "react";
 import { create } from "zustand";
 import type { IconName } from "../parts/Icon";
 import type { Got } from "../api/types";
@@ -14,13 +15,13 @@ export interface Where {
 }
 
 export const WORK: Where[] = [
+  { href: "/", label: "Home", icon: "overview", key: "Q", count: (counts) => counts.atWork, counted: "at work" },
   { href: "/work", label: "Work", icon: "work", key: "W", count: (counts) => counts.readyTasks, counted: "ready" },
   { href: "/runs", label: "Runs", icon: "runs", key: "R" },
-  { href: "/", label: "Ask", icon: "ask", key: "Q" },
 ];
 
 export const AGENTS: Where[] = [
-  { href: "/agents", label: "Overview", icon: "overview", key: "A" },
+  { href: "/agents", label: "Overview", icon: "ask", key: "A" },
   { href: "/agents/architecture", label: "Architecture", icon: "architecture", key: "X" },
   { href: "/agents/manage", label: "Manage", icon: "manage", key: "M", count: (counts) => counts.agents },
   { href: "/agents/chat", label: "Chat", icon: "chat", key: "C", count: (counts) => counts.conversations },
@@ -51,8 +52,8 @@ function isEndOfRun(type: unknown) {
 
 interface PaletteState {
   open: boolean;
-  /** The initial text of the field. */
-  begin: string;
+  /** The text of its field. */
+  text: string;
   commands: Map<string, PaletteCommand[]>;
 }
 
@@ -64,18 +65,39 @@ export interface PaletteCommand {
   run: () => void;
 }
 
-export const usePalette = create<PaletteState>()(() => ({ open: false, begin: "", commands: new Map() }));
+export const usePalette = create<PaletteState>()(() => ({ open: false, text: "", commands: new Map() }));
 
-export function openPalette(begin = "") {
-  usePalette.setState({ open: true, begin });
+export function openPalette() {
+  usePalette.setState({ open: true, text: "" });
 }
+
+/** Keys that are typed before the palette is there and has the focus are its first ones. */
+window.addEventListener(
+  "keydown",
+  (event) => {
+    const { open, text } = usePalette.getState();
+    if (!open || event.key.length !== 1 || event.ctrlKey || event.metaKey || document.activeElement?.closest("dialog.palette")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    usePalette.setState({ text: text + event.key });
+  },
+  { capture: true },
+);
 
 export function closePalette() {
   usePalette.setState({ open: false });
 }
 
+/** Offers commands of a part of a page as long as it is there. */
+export function useCommands(part: string, commands: PaletteCommand[]) {
+  useEffect(() => {
+    offer(part, commands);
+  });
+  useEffect(() => () => offer(part, []), [part]);
+}
+
 /** Commands of a page for what is selected on it; an empty list takes them back. */
-export function offer(page: string, commands: PaletteCommand[]) {
+function offer(page: string, commands: PaletteCommand[]) {
   const all = new Map(usePalette.getState().commands);
   if (commands.length === 0) all.delete(page);
   else all.set(page, commands);

@@ -1,7 +1,8 @@
 // What a person chose on this machine: theme, folded sidebar, width of the panel.
 import { create } from "zustand";
 
-export type Theme = "system" | "light" | "dark";
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
 
 interface Settings {
   theme: Theme;

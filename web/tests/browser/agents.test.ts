@@ -450,9 +450,10 @@ test("an answer of a model is laid out, and nothing of it is HTML", async () => 
 });
 
 test("the first page counts the active agents as the metrics do", async () => {
-  const told = (await (await fetch(`${world.address}/api/agents/metrics`)).json()) as { dashboard: { activeAgents: number; activeExecutions: number } };
+  const told = (await (await fetch(`${world.address}/api/agents/metrics`)).json()) as { dashboard: { activeAgents: number } };
+  const { status } = (await (await fetch(`${world.address}/api/status`)).json()) as { status: { counts: { atWork: number } } };
   const look = await open("/agents");
-  await look.page.getByText(`${told.dashboard.activeAgents} active, ${told.dashboard.activeExecutions} running`).waitFor();
+  await look.page.getByText(`${told.dashboard.activeAgents} active, ${status.counts.atWork} at work`).waitFor();
   await look.close();
 });
 

@@ -29,7 +29,7 @@ test("a run is watched until it is finished", async () => {
   writeFileSync(join(world.folder, "go"), "");
   await page.getByText("1 verified, 0 open").waitFor();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
-  await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   assert.deepEqual(look.faults, []);
   await look.shot("run-finished-desk-light");
   await look.close();
@@ -120,9 +120,9 @@ test("a run is cancelled after a question", async () => {
   const look = await world.open("/runs?status=running");
   const { page } = look;
   await page.getByRole("link", { name: /Test the store with power cuts/ }).click();
-  await page.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
-  await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   await look.close();
 });

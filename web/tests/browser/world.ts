@@ -14,9 +14,14 @@ const freshPages = process.env["CLEO_PAGES"];
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export type Theme = "light" | "dark";
-export type Size = "desk" | "phone" | "zoomed";
+export type Size = "desk" | "wide" | "phone" | "zoomed";
 /** A window of 1280 by 1024 is `zoomed` when its page is enlarged four times. */
-export const SIZES: Record<Size, { width: number; height: number }> = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 }, zoomed: { width: 320, height: 256 } };
+export const SIZES: Record<Size, { width: number; height: number }> = {
+  desk: { width: 1280, height: 800 },
+  wide: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+  zoomed: { width: 320, height: 256 },
+};
 
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "cleo-pages-"));

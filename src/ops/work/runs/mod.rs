@@ -1,6 +1,7 @@
 //! Runs as people look at them: one with all that happened in it, lists, pages of events and logs, what proves
 //! an attempt, why a run is in its state, and files for others.
 
+pub(crate) mod diff;
 pub(crate) mod export;
 pub(crate) mod listing;
 mod log_lines;

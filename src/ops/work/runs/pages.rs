@@ -97,9 +97,9 @@ pub(crate) struct LogQuery {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneAttempt {
     /// The run.
-    id: String,
-    task: TaskId,
-    attempt: u32,
+    pub(super) id: String,
+    pub(super) task: TaskId,
+    pub(super) attempt: u32,
 }
 
 pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPage> {

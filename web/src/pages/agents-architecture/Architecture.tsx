@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState, memo } from "react";
+import { useCallback, useMemo, useState, memo } from "react";
 import { settled, touch, useAct, type Resource } from "../../api/resource";
 import { isOver, useAgents, useDelegations, useExecutions, useMetrics, Monogram, useRouted } from "../../agents/agents";
 import { useHearing } from "../../agents/pieces";
@@ -9,7 +9,7 @@ import { Ghost, Loaded } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
 import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
 import { Page } from "../../shell/Page";
-import { offer } from "../../shell/places";
+import { useCommands } from "../../shell/places";
 import { Executions, GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
@@ -42,10 +42,7 @@ export default function Architecture() {
   const running = useMemo(() => (list ?? []).filter((one) => !isOver(one)), [list]);
   const live = useMemo(() => new Set(running.map((one) => one.delegatedTo ?? "finalize")), [running]);
   const watched = shown ?? running[0]?.id ?? null;
-  useEffect(() => {
-    offer("architecture", [{ label: "Refresh", hint: "asks the server anew", run: () => touch("/api/agents/") }]);
-    return () => offer("architecture", []);
-  }, []);
+  useCommands("architecture", [{ label: "Refresh", hint: "asks the server anew", run: () => touch("/api/agents/") }]);
   const openAgent = useCallback((id: string) => navigate(id === "more" ? "/agents/manage" : `/agents/manage?agent=${encodeURIComponent(id)}`), []);
   return (
     <Page

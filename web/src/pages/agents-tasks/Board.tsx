@@ -182,7 +182,7 @@ function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) 
 export function TaskGlyph({ status }: { status: TaskStatus }) {
   return (
     <span className={status === "done" ? "task-glyph told" : "task-glyph"}>
-      <StatusGlyph state={GLYPHS[status]} label="" />
+      <StatusGlyph state={GLYPHS[status]} label="" still />
     </span>
   );
 }

@@ -12,6 +12,7 @@ import { Panel } from "../../shell/Page";
 import { isOfTasks, dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./useTasks";
 import { Term } from "../../parts/Facts";
 import { TextLink } from "../../router";
+import { useDraft } from "../../parts/draft";
 import { Field } from "../../parts/Field";
 
 interface Props {
@@ -81,35 +82,53 @@ function bodyOf(draft: Draft, kept: Draft, isNew: boolean): Record<string, unkno
   return Object.fromEntries(Object.entries(sent(draft)).filter(([name, value]) => (isNew && name === "title") || value !== before[name]));
 }
 
+interface Editing {
+  draft: Draft;
+  /** What the task was when it was typed. */
+  base: Draft;
+  at: string | null;
+}
+
+/** A draft over the task as it is now: fields that only others changed are theirs; both versions of the rest are kept apart. */
+function rebased({ draft, base, at }: Editing, kept: Draft, now: string | null): Editing & { both: (keyof Draft)[] } {
+  const names = Object.keys(base) as (keyof Draft)[];
+  const both = names.filter((name) => draft[name] !== base[name] && kept[name] !== base[name] && kept[name] !== draft[name]);
+  if (both.length > 0) return { draft, base, at, both };
+  const merged = Object.fromEntries(names.map((name) => [name, draft[name] === base[name] ? kept[name] : draft[name]])) as unknown as Draft;
+  return { draft: merged, base: kept, at: now, both };
+}
+
 function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task: AgentTask | null }) {
   const kept = task ? draftOf(task) : EMPTY;
-  const [draft, setDraft] = useState(kept);
-  const [base, setBase] = useState(kept);
+  const [typed, setTyped] = useDraft(`task.${task?.id ?? "new"}`);
+  const now = task?.updated_at ?? null;
+  const isNew = task === null;
+  const editing = rebased(typed === "" ? { draft: kept, base: kept, at: now } : (JSON.parse(typed) as Editing), kept, now);
+  const { draft, base, at, both } = editing;
   const form = useRef<HTMLFormElement>(null);
   const dirty = JSON.stringify(draft) !== JSON.stringify(base);
-  const now = JSON.stringify(kept);
   useEffect(() => {
-    // Changes made elsewhere are shown as long as nothing is being edited here.
-    if (dirty || now === JSON.stringify(base)) return;
-    setBase(JSON.parse(now) as Draft);
-    setDraft(JSON.parse(now) as Draft);
-  }, [now, dirty, base]);
-  useEffect(() => {
-    const name = part ?? (task ? null : "title");
+    const name = part ?? (isNew ? "title" : null);
     if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
-  }, [part, task]);
-  const put = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
-  const [save, { busy, failure }] = useAct(async (event: FormEvent) => {
+  }, [part, isNew]);
+  const keepDraft = (next: Editing) => setTyped(JSON.stringify(next.draft) === JSON.stringify(next.base) ? "" : JSON.stringify({ draft: next.draft, base: next.base, at: next.at }));
+  const put = (change: Partial<Draft>) => keepDraft({ ...editing, draft: { ...draft, ...change } });
+  const [save, { busy, failure, forgive }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
     const body = bodyOf(draft, base, task === null);
     const where = task ? `/api/tasks/${encodeURIComponent(task.id)}` : "/api/tasks/create";
-    const { task: made } = await (task ? api.put<{ task: AgentTask }>(where, body) : api.post<{ task: AgentTask }>(where, body));
-    setBase(draftOf(made));
-    setDraft(draftOf(made));
+    touch("/api/tasks");
+    const { task: made } = await (task ? api.put<{ task: AgentTask }>(where, body, { headers: { "if-match": `"${at}"` } }) : api.post<{ task: AgentTask }>(where, body));
+    setTyped("");
     touch("/api/tasks");
     toast(task ? "Saved." : `Created ${made.id}.`);
     if (!task) onCreated(made.id);
   });
+  function settle(mine: boolean) {
+    forgive();
+    const theirs = Object.fromEntries(both.map((name) => [name, kept[name]]));
+    keepDraft({ draft: mine ? draft : { ...draft, ...theirs }, base: { ...base, ...theirs }, at: now });
+  }
   return (
     <form className="task-form" ref={form} onSubmit={save} noValidate>
       <div className="scroll task-scroll">
@@ -124,7 +143,25 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
             <Field label="Hours" name="hours" type="number" min={0} step={0.25} value={draft.hours} fault={faultOf(failure, "estimate")} onText={(hours) => put({ hours })} />
           </div>
         </div>
-        {failure && faultOf(failure, "title") === null && <Trouble failure={failure} />}
+        {both.length > 0 && (
+          <div className="notice" role="alert">
+            <span className="grow">
+              Changed elsewhere while you typed:{" "}
+              {both.map((name) => (
+                <span key={name}>
+                  {name.replace("_", " ")} is now “{kept[name] || "empty"}”.{" "}
+                </span>
+              ))}
+            </span>
+            <Button small onClick={() => settle(true)}>
+              Keep mine
+            </Button>
+            <Button small onClick={() => settle(false)}>
+              Take theirs
+            </Button>
+          </div>
+        )}
+        {failure && both.length === 0 && faultOf(failure, "title") === null && <Trouble failure={failure} />}
         {task && (
           <div className="section">
             <Command line={`cleo update ${task.id} --status review`} />
@@ -132,8 +169,15 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
         )}
       </div>
       <footer className="task-foot">
-        <Button onClick={onClose}>{dirty ? "Discard" : "Close"}</Button>
-        <Button look="primary" type="submit" disabled={busy || (!dirty && task !== null)}>
+        <Button
+          onClick={() => {
+            setTyped("");
+            onClose();
+          }}
+        >
+          {dirty ? "Discard" : "Close"}
+        </Button>
+        <Button look="primary" type="submit" disabled={busy || both.length > 0 || (!dirty && task !== null)}>
           {task ? "Save" : "Create task"}
         </Button>
       </footer>

@@ -5,6 +5,7 @@ import type { Metrics, TaskStats, Agent, Execution } from "../../api/types";
 import { count, duration, plural, percent, At } from "../../format";
 import { Icon, type IconName } from "../../parts/Icon";
 import { Ghost, Trouble, Empty, Loaded } from "../../parts/States";
+import { useStatus } from "../../shell/places";
 import { useKeys } from "../../shell/keys";
 import { navigate, TextLink, Link } from "../../router";
 import { Page } from "../../shell/Page";
@@ -146,13 +147,14 @@ interface ModulesProps {
 
 /** The four pages of agents, each with one number of its own. */
 function Modules({ agents, loaded, metrics, conversations, stats }: ModulesProps) {
+  const atWork = useStatus()?.counts.atWork;
   if (loaded.failure && !loaded.data) return <Trouble failure={loaded.failure} retry={loaded.reload} />;
   const paused = agents.filter((agent) => agent.status === "paused").length;
   const known = loaded.data !== undefined;
   return (
     <ul className="agents-modules">
       <Module href="/agents/architecture" icon="architecture" title="Architecture" about="See where a message goes and why, run it, watch each step">
-        {metrics && `${metrics.dashboard.activeAgents} active, ${metrics.dashboard.activeExecutions} running`}
+        {metrics && atWork !== undefined && `${metrics.dashboard.activeAgents} active, ${atWork} at work`}
       </Module>
       <Module href="/agents/manage" icon="manage" title="Manage" about="Create, edit, pause; try tags against real messages">
         {known && `${plural(agents.length, "agent")}, ${paused} paused`}

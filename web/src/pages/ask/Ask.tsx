@@ -7,7 +7,6 @@ import { Button, Code } from "../../parts/Button";
 import { Empty, Trouble, Absent, Loaded, sentence } from "../../parts/States";
 import { navigate, usePlace, withQuery, TextLink } from "../../router";
 import { isMac } from "../../shell/keys";
-import { Page } from "../../shell/Page";
 import { plural, duration } from "../../format";
 import { type Answered, keptAnswer, type Told, planWords, sourceWords, stepsOf, tookOf, type UsedAgent } from "./kept";
 import { Field } from "../../parts/Field";
@@ -38,53 +37,51 @@ export default function Ask() {
   });
   const none = workers.data?.length === 0;
   return (
-    <Page title="Ask the supervisor" actions={workers.data && <span className="small muted">{plural(workers.data.length, "worker")}</span>}>
-      <div className="ask pane">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            ask();
+    <section className="ask" aria-label="Ask the supervisor">
+      <h2 className="row">Ask the supervisor {workers.data && <span className="small muted">{plural(workers.data.length, "worker")}</span>}</h2>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          ask();
+        }}
+      >
+        <Field
+          id="query"
+          label="What should be done?"
+          name="query"
+          rows={2}
+          value={text}
+          maxLength={20_000}
+          onText={setText}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) ask();
           }}
-        >
-          <Field
-            id="query"
-            label="What should be done?"
-            name="query"
-            rows={4}
-            value={text}
-            maxLength={20_000}
-            autoFocus
-            onText={setText}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) ask();
-            }}
-          />
-          <div className="row">
-            <label className="check">
-              <input type="checkbox" name="debug" checked={debug} onChange={(event) => navigate(withQuery({ debug: event.target.checked ? "1" : null }), { replace: true })} />
-              Show steps
-            </label>
-            <span className="grow" />
-            {busy && (
-              <span className="small muted" role="status">
-                Workers answer
-              </span>
-            )}
-            <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>
-              Ask
-            </Button>
-          </div>
-        </form>
-        {failure && <Trouble failure={failure} retry={ask} />}
-        {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
-        {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
-        {execution === null && !answer && !failure && none && (
-          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
-            No workers are registered, so no query can be answered. A worker is a program or an address that you trust.
-          </Empty>
-        )}
-      </div>
-    </Page>
+        />
+        <div className="row">
+          <label className="check">
+            <input type="checkbox" name="debug" checked={debug} onChange={(event) => navigate(withQuery({ debug: event.target.checked ? "1" : null }), { replace: true })} />
+            Show steps
+          </label>
+          <span className="grow" />
+          {busy && (
+            <span className="small muted" role="status">
+              Workers answer
+            </span>
+          )}
+          <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>
+            Ask
+          </Button>
+        </div>
+      </form>
+      {failure && <Trouble failure={failure} retry={ask} />}
+      {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
+      {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
+      {execution === null && !answer && !failure && none && (
+        <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
+          No workers are registered, so no query can be answered. A worker is a program or an address that you trust.
+        </Empty>
+      )}
+    </section>
   );
 }
 

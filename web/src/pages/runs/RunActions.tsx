@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { useAct, touch, useResource } from "../../api/resource";
 import { api, path } from "../../api/request";
 import { isLive, type RunRow, type RunsList } from "../../api/types";
@@ -11,7 +11,7 @@ import { navigate, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { STATUS_WORDS, RunGlyph } from "./RunLine";
 import { At } from "../../format";
-import { offer } from "../../shell/places";
+import { useCommands } from "../../shell/places";
 import { later } from "../../parts/later";
 
 /** Cancel asks first and says what stays; resume does not ask. */
@@ -30,16 +30,14 @@ export function RunActions({ run }: { run: RunRow }) {
 
   const command = `cleo runs show ${run.id}`;
   useKeys("This run", [{ keys: "C", does: "Copy its command", run: () => copy(command, "command") }]);
-  useEffect(() => {
-    offer("run", [
-      ...(live ? [{ label: "Cancel this run", cli: `cleo runs cancel ${run.id}`, run: () => setAsking(true) }] : []),
-      ...(overTasks ? [{ label: "Compare this run with another", run: () => setComparing(true) }] : []),
-      { label: "Copy the command of this run", shortcut: "C", cli: command, run: () => copy(command, "command") },
-    ]);
-    return () => offer("run", []);
-  }, [live, overTasks, run.id, command]);
-
   const report = `/api/runs/${encodeURIComponent(run.id)}/report`;
+  useCommands("run", [
+    ...(live ? [{ label: "Stop this run", cli: `cleo runs cancel ${run.id}`, run: () => setAsking(true) }] : []),
+    ...(resumable ? [{ label: "Resume this run", cli: `cleo runs resume ${run.id}`, run: () => ask("resume") }] : []),
+    ...(overTasks ? [{ label: "Compare this run with another", run: () => setComparing(true) }] : []),
+    ...(overTasks ? [{ label: "Save the report of this run", run: () => window.location.assign(report) }] : []),
+    { label: "Copy the command of this run", shortcut: "C", cli: command, run: () => copy(command, "command") },
+  ]);
   return (
     <>
       {live && (
@@ -55,7 +53,7 @@ export function RunActions({ run }: { run: RunRow }) {
       )}
       {live && (
         <Button look="danger" icon="stop" onClick={() => setAsking(true)}>
-          Cancel
+          Stop
         </Button>
       )}
       <Menu
@@ -70,7 +68,7 @@ export function RunActions({ run }: { run: RunRow }) {
       />
       {comparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
       {asking && (
-        <Confirm title={`Cancel ${run.title}?`} action="Cancel the run" danger onConfirm={() => ask("cancel")} onClose={() => setAsking(false)}>
+        <Confirm title={`Stop ${run.title}?`} action="Stop the run" danger onConfirm={() => ask("cancel")} onClose={() => setAsking(false)}>
           <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
         </Confirm>
       )}

@@ -1,20 +1,13 @@
 // A run over tasks: the timeline above, the log and the proof of the selected attempt below.
 import { useMemo } from "react";
-import type { Attempt, RunPage, RunTask, Proof as Found } from "../../api/types";
+import type { Attempt, RunPage, RunTask } from "../../api/types";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Tabs } from "../../parts/Tabs";
 import { navigate, usePlace, withQuery, TextLink, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { RunAgain } from "./RunActions";
 import { Log } from "./Log";
 import { Timeline } from "./timeline/Timeline";
-import { path } from "../../api/request";
-import { useResource } from "../../api/resource";
-import { duration, Bytes, Digest, Cost, Duration, count } from "../../format";
-import { Command, Button, Code } from "../../parts/Button";
-import { Loaded, sentence, told, Empty } from "../../parts/States";
-import { Section, Term } from "../../parts/Facts";
-import { copy } from "../../parts/toasts";
+import { Proof } from "./attempt";
 
 export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const { query } = usePlace();
@@ -22,7 +15,6 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const task = page.tasks.find((one) => one.taskId === wanted) ?? firstWorthSeeing(page.tasks);
   const number = query.get("attempt");
   const attempt = attemptOf(task, number);
-  const tab = query.get("tab") ?? "proof";
   useRunKeys(page.tasks, task, attempt);
   return (
     <div className="task-run">
@@ -35,16 +27,9 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
           <div className="log-and-proof">
             <Log key={`${task.taskId} ${attempt.attempt}`} run={page.run.id} task={task.taskId} attempt={attempt.attempt} />
             <aside className="panel" aria-label={`Attempt ${attempt.attempt} of ${task.taskId}`}>
-              <Tabs
-                label="Parts of the attempt"
-                value={tab}
-                onChange={(to) => navigate(withQuery({ tab: to === "proof" ? null : to }), { replace: true })}
-                tabs={[
-                  { id: "proof", label: "Proof", content: <Proof run={page.run.id} task={task.taskId} attempt={attempt.attempt} /> },
-                  { id: "prompt", label: "Prompt", content: <SentPrompt run={page.run.id} task={task.taskId} attempt={attempt.attempt} /> },
-                  { id: "usage", label: "Usage", content: <UsageTab task={task} attempt={attempt} /> },
-                ]}
-              />
+              <div className="scroll">
+                <Proof run={page.run.id} task={task.taskId} attempt={attempt.attempt} />
+              </div>
             </aside>
           </div>
         ) : (
@@ -89,8 +74,14 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
           ))}
         </nav>
       )}
-      {!live && !task.isEpic && task.state !== "done" && <RunAgain task={task.taskId} />}
       {task.doing && <span className="small muted ell">{task.doing}</span>}
+      <span className="grow" />
+      {!live && !task.isEpic && task.state !== "done" && <RunAgain task={task.taskId} />}
+      {attempt && (
+        <Link className="button small" href={`/runs/${run}/${task.taskId}?attempt=${attempt.attempt}`}>
+          Review
+        </Link>
+      )}
     </header>
   );
 }
@@ -127,128 +118,4 @@ function useRunKeys(tasks: RunTask[], task: RunTask | undefined, attempt: Attemp
     { keys: ",", does: "Attempt before", run: () => turn(-1) },
     { keys: ".", does: "Next attempt", run: () => turn(1) },
   ]);
-}
-
-function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
-  const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
-    on: (event) => event.data["runId"] === run && event.data["taskId"] === task,
-  });
-  return (
-    <Loaded of={proof} rows={5}>
-      {(data) => <Shown proof={data} />}
-    </Loaded>
-  );
-}
-
-function Shown({ proof }: { proof: Found }) {
-  return (
-    <>
-      <Section title="What the agent said" aside={`attempt ${proof.attempt}${proof.said.exitCode !== null ? `, exit ${proof.said.exitCode}` : ""}`}>
-        {proof.said.message ? <p className="quote text">{proof.said.message}</p> : <p className="muted">Nothing yet.</p>}
-        {proof.said.claims.length > 0 && (
-          <ul className="quote">
-            {proof.said.claims.map((claim) => (
-              <li key={claim} className="text">
-                {claim}
-              </li>
-            ))}
-          </ul>
-        )}
-      </Section>
-      <Section title="What cleo found">
-        {proof.found.length === 0 && <p className="muted">Nothing was checked yet.</p>}
-        <ul className="found">
-          {proof.found.map((one) => (
-            <li key={one.check}>
-              <StatusGlyph state={one.ok === true ? "done" : one.ok === false ? "failed" : "waiting"} label={one.ok === true ? "holds" : one.ok === false ? "does not hold" : "not reached"} />
-              <span>{named(one.check)}</span>
-              <span className="text muted">
-                {one.text}
-                {one.command && <span className="mono"> {one.command.join(" ")}</span>}
-                {one.exitCode != null && one.exitCode !== 0 && <span className="bad"> exit {one.exitCode}</span>}
-                {one.durationMs != null && ` ${duration(one.durationMs)}`}
-              </span>
-            </li>
-          ))}
-        </ul>
-        <p className="verdict text">
-          <Verdict text={proof.verdict} />
-          {proof.next && <span className="muted"> Next: {proof.next}.</span>}
-        </p>
-        {told(proof.verdict).command && <Command line={told(proof.verdict).command ?? ""} />}
-      </Section>
-    </>
-  );
-}
-
-function named(check: string) {
-  const bare = check.replace(/^gate /, "");
-  return bare === check ? bare.charAt(0).toUpperCase() + bare.slice(1) : bare;
-}
-
-/** "Refused: 3 of 41 tests failed." with its first word strong. */
-function Verdict({ text: said }: { text: string }) {
-  const text = said.replace(/E_[A-Z_]+: /, "");
-  const colon = text.indexOf(":");
-  if (colon < 0) return <span className="strong">{sentence(text)}</span>;
-  return (
-    <>
-      <span className="strong">{text.slice(0, colon)}:</span> {told(text.slice(colon + 1).trim()).words}
-    </>
-  );
-}
-
-/** The very text that the agent got, also a repair's. */
-function SentPrompt({ run, task, attempt }: { run: string; task: string; attempt: number }) {
-  const prompt = useResource<{ text: string; bytes: number; digest: string }>(`/api/runs/${encodeURIComponent(run)}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/prompt`);
-  if (prompt.failure?.status === 404) return <Empty>The prompt of this attempt was not kept.</Empty>;
-  return (
-    <Loaded of={prompt}>
-      {(data) => (
-        <div className="section">
-          <h3>
-            <Bytes n={data.bytes} /> <Digest value={data.digest} />
-            <span className="aside">
-              <Button small icon="copy" onClick={() => copy(data.text, "prompt")}>
-                Copy
-              </Button>
-            </span>
-          </h3>
-          <Code>{data.text}</Code>
-        </div>
-      )}
-    </Loaded>
-  );
-}
-
-/** What the attempt took, as its runner reported it; nothing is estimated. */
-function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt }) {
-  const figures = Object.entries(attempt.usage ?? {}).filter(([, value]) => typeof value === "number") as [string, number][];
-  return (
-    <div className="section">
-      <dl className="facts">
-        <Term name="Runner" mono={attempt.runner ?? "unknown"} />
-        <Term name="Time">
-          <Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />
-        </Term>
-        <Term name="Turns">{attempt.turns ?? "unknown"}</Term>
-        <Term name="Exit code">{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</Term>
-        {figures.map(([name, n]) => (
-          <Term key={name} name={words(name)}>
-            {count(n)}
-          </Term>
-        ))}
-        <Term name="Cost">
-          <Cost usd={attempt.cost} />
-        </Term>
-        <Term name="Skill" mono={task.skill} />
-      </dl>
-      {figures.length === 0 && <p className="muted small">This runner reports no tokens.</p>}
-    </div>
-  );
-}
-
-function words(name: string) {
-  const all = name.replace(/([A-Z])/g, " $1").toLowerCase();
-  return all.charAt(0).toUpperCase() + all.slice(1);
 }

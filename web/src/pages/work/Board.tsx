@@ -129,7 +129,7 @@ function Column({ state, rows, total, verified, selected, more, onDrop, onMove }
       onDrop={drop}
     >
       <h2>
-        <StatusGlyph state={state} verified={verified} label="" />
+        <StatusGlyph state={state} verified={verified} label="" still />
         {STATE_WORDS[state]} <span>{count(total ?? rows.length)}</span>
       </h2>
       <Windowed

@@ -34,7 +34,7 @@ export default function FilterDialog({ filters, groups, onClose }: { filters: Fi
           {STATES.map((state) => (
             <label key={state} className="check">
               <input type="checkbox" checked={states.includes(state)} onChange={() => toggle(state)} />
-              <StatusGlyph state={state} label="" />
+              <StatusGlyph state={state} label="" still />
               {STATE_WORDS[state]}
             </label>
           ))}

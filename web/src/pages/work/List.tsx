@@ -102,7 +102,7 @@ function One({ row, selected }: { row: Row; selected: boolean }) {
   return (
     <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClickCapture={(event) => markByClick(event, row.id)}>
       <span className="what">
-        <StatusGlyph state={row.state} verified={row.verified} />
+        <StatusGlyph state={row.state} verified={row.verified} still={!row.live} />
         <span className="mono muted id">{row.id}</span>
         <span className={row.state === "done" ? "ell muted title" : "ell title"}>{row.title}</span>
         {row.critical && <span className="chip desk-only">critical path</span>}

@@ -8,7 +8,8 @@ import { useKeys } from "../../shell/keys";
 import { Page, Unknown } from "../../shell/Page";
 import type { TaskPage } from "../../api/types";
 import type { ViewProps } from "../../App";
-import { useTask, TaskBody } from "./TaskPanel";
+import { TaskBody } from "./TaskPanel";
+import { useTask } from "./useTask";
 import { statesOf } from "./tabs/EvidenceTab";
 import "./work.css";
 

@@ -8,19 +8,38 @@ import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./rows";
 import { useAct, touch, useResource } from "../../api/resource";
 import { api, path } from "../../api/request";
-import { FormDialog } from "../../parts/Dialog";
+import { Confirm, FormDialog } from "../../parts/Dialog";
+import { later } from "../../parts/later";
+import { navigate, Link } from "../../router";
+import { useCommands } from "../../shell/places";
 import { Field } from "../../parts/Field";
+
+const RunDialog = later(() => import("./RunDialog"));
 
 /** What can be done with the task now. A refusal stays in place, with what to do about it. */
 export function TaskActions({ page }: { page: TaskPage }) {
   const { task, state, claim } = page;
   const [run, { failure, busy, forgive }] = useAct((what: Act) => act(task.id, what));
   const fits = (Object.keys(ACTS) as Act[]).filter((name) => ACTS[name].from.includes(state) && claimFits(name, claim !== null));
-  const first = fits.find((name) => name === "complete" || name === "start" || name === "reopen");
-  const [asking, setAsking] = useState<"gate" | "dependency" | null>(null);
+  const first = fits.find((name) => name === "complete" || name === "reopen");
+  const [asking, setAsking] = useState<"gate" | "dependency" | "run" | "stop" | null>(null);
   const close = () => setAsking(null);
+  const last = page.attempts.at(-1);
+  const live = page.live ? last?.run : undefined;
+  const review = last && `/runs/${encodeURIComponent(last.run)}/${task.id}?attempt=${last.attempt}`;
+  const runnable = !page.live && ["ready", "failed", "paused"].includes(state);
+  const runLabel = page.attempts.length > 0 ? "Run again" : "Run";
   const command = `cleo spawn ${task.id}`;
   useKeys(`Task ${task.id}`, [{ keys: "C", does: "Copy its command", run: () => copy(command, "command") }]);
+  useCommands("task", [
+    ...(runnable ? [{ label: `${runLabel} ${task.id}`, cli: `cleo run ${task.id}`, run: () => setAsking("run") }] : []),
+    ...(live ? [{ label: `Stop the run of ${task.id}`, cli: `cleo runs cancel ${live}`, run: () => setAsking("stop") }] : []),
+    ...(review ? [{ label: `Review the last attempt at ${task.id}`, run: () => navigate(review) }] : []),
+    ...fits.map((name) => ({ label: `${ACTS[name].label} ${task.id}`, cli: `cleo ${name} ${task.id}`, run: () => run(name) })),
+    { label: `Prove a gate of ${task.id}`, cli: `cleo verify ${task.id}`, run: () => setAsking("gate") },
+    { label: `Add a dependency of ${task.id}`, run: () => setAsking("dependency") },
+    { label: `Copy the spawn command of ${task.id}`, shortcut: "C", cli: command, run: () => copy(command, "command") },
+  ]);
   const entries: MenuEntry[] = [
     ...fits.filter((name) => name !== first && name !== "cancel").map((name): MenuEntry => ({ label: ACTS[name].label, onSelect: () => run(name) })),
     { label: "Prove a gate", onSelect: () => setAsking("gate") },
@@ -32,13 +51,35 @@ export function TaskActions({ page }: { page: TaskPage }) {
   return (
     <div className="task-actions">
       <div className="row">
-        {first && (
+        {runnable && (
+          <Button small look="primary" icon="play" onClick={() => setAsking("run")}>
+            {runLabel}
+          </Button>
+        )}
+        {live && (
+          <Link className="button small" href={`/runs/${encodeURIComponent(live)}?task=${task.id}`}>
+            Watch
+          </Link>
+        )}
+        {live && (
+          <Button small look="danger" icon="stop" onClick={() => setAsking("stop")}>
+            Stop
+          </Button>
+        )}
+        {review && !page.live && (
+          <Link className="button small" href={review}>
+            Review
+          </Link>
+        )}
+        {first && !page.live && (
           <Button small disabled={busy} onClick={() => run(first)}>
             {ACTS[first].label}
           </Button>
         )}
         <Menu label={`More for ${task.id}`} align="start" trigger={<Button small look="ghost" icon="more" aria-label={`More for ${task.id}`} />} entries={entries} />
       </div>
+      {asking === "run" && <RunDialog what={{ tasks: [task.id] }} name={task.id} line={`cleo run ${task.id}`} onClose={close} />}
+      {asking === "stop" && live && <StopDialog run={live} onClose={close} />}
       {asking === "gate" && <GateDialog id={task.id} onClose={close} />}
       {asking === "dependency" && <DependencyDialog id={task.id} onClose={close} />}
       {failure && <Trouble failure={failure} />}
@@ -48,6 +89,20 @@ export function TaskActions({ page }: { page: TaskPage }) {
         </Button>
       )}
     </div>
+  );
+}
+
+/** A run is stopped as a whole. */
+function StopDialog({ run, onClose }: { run: string; onClose: () => void }) {
+  const [stop, { busy, failure }] = useAct(async () => {
+    await api.post(`/api/runs/${encodeURIComponent(run)}/cancel`);
+    touch("/api/");
+    onClose();
+  });
+  return (
+    <Confirm title="Stop its run?" action="Stop the run" danger busy={busy} failure={failure} onConfirm={stop} onClose={onClose}>
+      <p>All agents of the run are ended, also those of other tasks. What is verified stays done, and Resume continues with the rest.</p>
+    </Confirm>
   );
 }
 

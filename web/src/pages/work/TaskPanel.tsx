@@ -2,16 +2,16 @@ import { Absent, Loaded } from "../../parts/States";
 import { withQuery, TextLink, useQuery } from "../../router";
 import { Panel } from "../../shell/Page";
 import { closeTask } from "./selection";
-import { type TaskPage, touchesTask, touchesWork } from "../../api/types";
+import type { TaskPage } from "../../api/types";
 import { Id } from "../../format";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { type Tab, Tabs } from "../../parts/Tabs";
 import { EvidenceTab } from "./tabs/EvidenceTab";
-import { LogTab, ManifestTab } from "./tabs/ManifestTab";
+import { ManifestTab } from "./tabs/ManifestTab";
 import { Overview } from "./tabs/Overview";
 import { PromptTab } from "./tabs/PromptTab";
 import { ReceiptTab } from "./tabs/ReceiptTab";
-import { useResource } from "../../api/resource";
+import { useTask } from "./useTask";
 import { TaskActions } from "./TaskActions";
 
 export default function TaskPanel({ id }: { id: string }) {
@@ -37,7 +37,7 @@ function TaskChips({ page }: { page: TaskPage }) {
   const { task, state, verified, wave, critical } = page;
   return (
     <>
-      <StatusGlyph state={state} verified={verified} />
+      <StatusGlyph state={state} verified={verified} still={!page.live} />
       <Id value={task.id} />
       {task.priority !== "medium" && <span className="chip">{task.priority}</span>}
       {wave !== null && <span className="chip">wave {wave}</span>}
@@ -51,14 +51,12 @@ export function TaskBody({ page }: { page: TaskPage }) {
   const [tab, setTab] = useQuery("tab");
   const { id } = page.task;
   const spawned = page.spawns.length > 0;
-  const hasLog = page.attempts.some((attempt) => attempt.hasLog);
   const tabs: Tab[] = [
     { id: "overview", label: "Overview", content: <Overview page={page} /> },
     { id: "prompt", label: "Prompt", content: <PromptTab page={page} /> },
     { id: "receipt", label: "Receipt", content: <ReceiptTab id={id} spawned={spawned} /> },
     { id: "manifest", label: "Manifest", content: <ManifestTab id={id} spawned={spawned} /> },
     { id: "evidence", label: "Evidence", content: <EvidenceTab gates={page.gates} /> },
-    ...(hasLog ? [{ id: "log", label: "Log", content: <LogTab page={page} /> }] : []),
   ];
   return (
     <>
@@ -67,9 +65,4 @@ export function TaskBody({ page }: { page: TaskPage }) {
       <Tabs label={`Parts of ${id}`} tabs={tabs} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
     </>
   );
-}
-
-export function useTask(id: string) {
-  const mine = touchesTask(id);
-  return useResource<TaskPage>(`/api/work/tasks/${encodeURIComponent(id)}`, { on: (event) => mine(event) || touchesWork(event) });
 }

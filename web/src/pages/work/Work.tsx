@@ -7,7 +7,7 @@ import { Ghost } from "../../parts/States";
 import { navigate, withQuery, Link } from "../../router";
 import { Page, Split, Unknown } from "../../shell/Page";
 import { useKeys } from "../../shell/keys";
-import { offer } from "../../shell/places";
+import { useCommands } from "../../shell/places";
 import { useFilters, type ViewName, useGraph, type Filters } from "./filters";
 import { clearMarks, startMarking, toggleMark, useMarks, closeTask, select, useWalk } from "./selection";
 import { Fact, Rail } from "../../parts/Facts";
@@ -15,6 +15,7 @@ import { plural, roughly } from "../../format";
 import type { Graph } from "../../api/types";
 import type { State } from "../../parts/StatusGlyph";
 import { later } from "../../parts/later";
+import { RunReady } from "./RunReady";
 import "./work.css";
 
 const BulkBar = later(() => import("./BulkBar"));
@@ -149,10 +150,7 @@ function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, op
 
 /** What the palette can do with the selected task. */
 function useWorkCommands(task: string | null) {
-  useEffect(() => {
-    offer("work", task ? commandsFor(task) : []);
-    return () => offer("work", []);
-  }, [task]);
+  useCommands("work", task ? commandsFor(task) : []);
 }
 
 function commandsFor(task: string) {
@@ -200,32 +198,6 @@ function Critical({ graph }: { graph: Graph | undefined }) {
   const first = path.tasks.slice(0, 4).join(", ") + (path.tasks.length > 4 ? ` and ${path.tasks.length - 4} more` : "");
   const about = path.aboutMs === null ? undefined : `about ${roughly(path.aboutMs)}, from the median of ${plural(path.samples, "finished attempt")}`;
   return <Fact wide label={`Critical path: ${first}`} value={`${path.left} left`} unit={about} />;
-}
-
-const RunDialog = later(() => import("./RunDialog"));
-
-/** The one primary action of the page: agents for everything that can start now. */
-function RunReady({ epic, ready }: { epic: string | null; ready: number | undefined }) {
-  const [open, setOpen] = useState(false);
-  useKeys("Run", [{ keys: "R", does: "Run what is ready", run: () => setOpen(true) }]);
-  const { line } = wish(epic);
-  useEffect(() => {
-    offer("ready", [{ label: "Run what is ready", shortcut: "R", cli: line, run: () => setOpen(true) }]);
-    return () => offer("ready", []);
-  }, [line]);
-  return (
-    <>
-      <Button look="primary" icon="play" onClick={() => setOpen(true)} disabled={ready === 0} title={ready === 0 ? "No task is ready" : undefined}>
-        Run<span className="desk-only"> ready</span> {ready !== undefined && <span className="faded">{ready}</span>}
-      </Button>
-      {open && <RunDialog {...wish(epic)} onClose={() => setOpen(false)} />}
-    </>
-  );
-}
-
-function wish(epic: string | null) {
-  if (epic) return { what: { epic }, name: epic, line: `cleo run --epic ${epic}` };
-  return { what: { allReady: true } as const, name: "what is ready", line: "cleo run --all-ready" };
 }
 
 function FilterMenu({ filters, groups, open, onOpen }: { filters: Filters; groups: Graph["groups"]; open: boolean; onOpen: (open: boolean) => void }) {

@@ -30,7 +30,7 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >
       <span className="head">
-        <StatusGlyph state={task.state} verified={task.verified} label="" />
+        <StatusGlyph state={task.state} verified={task.verified} label="" still={!task.live} />
         <span className="ell" title={task.title}>
           {task.title}
         </span>
@@ -58,7 +58,7 @@ export const StackNode = memo(function StackNode({ data }: NodeProps) {
   return (
     <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} aria-label={`${stack.total} ${words}, unfold`}>
       <span className="row tight strong">
-        <StatusGlyph state={state} label="" />
+        <StatusGlyph state={state} label="" still />
         {stack.total}
       </span>
       <span className="muted ell">{words}</span>

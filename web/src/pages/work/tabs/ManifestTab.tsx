@@ -1,12 +1,10 @@
-import { useState } from "react";
 import { useResource } from "../../../api/resource";
-import { touchesTask, type ManifestPart, type TaskPage } from "../../../api/types";
+import { touchesTask, type ManifestPart } from "../../../api/types";
 import { Ago, Bytes, plural } from "../../../format";
 import { Command, Code } from "../../../parts/Button";
 import { Empty, Loaded, sentence } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { Section, Term } from "../../../parts/Facts";
-import { Log } from "../../runs/Log";
 
 /** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
 export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
@@ -60,29 +58,5 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
         <Command line={`cleo verify output ${id}`} />
       </div>
     </>
-  );
-}
-
-/** What the agents of this task said while they worked, one attempt at a time. */
-export function LogTab({ page }: { page: TaskPage }) {
-  const logged = page.attempts.filter((attempt) => attempt.hasLog);
-  const [chosen, setChosen] = useState<string | null>(null);
-  const shown = logged.find((one) => `${one.run} ${one.attempt}` === chosen) ?? logged.at(-1);
-  if (!shown) return null;
-  const name = `${shown.run} ${shown.attempt}`;
-  return (
-    <div className="log-tab">
-      <label className="row small">
-        Attempt
-        <select className="input" value={name} onChange={(event) => setChosen(event.target.value)}>
-          {logged.map((one) => (
-            <option key={`${one.run} ${one.attempt}`} value={`${one.run} ${one.attempt}`}>
-              {one.attempt}, {one.runner ?? "runner unknown"}, {one.run}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Log key={name} run={shown.run} task={page.task.id} attempt={shown.attempt} />
-    </div>
   );
 }

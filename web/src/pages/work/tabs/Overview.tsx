@@ -83,11 +83,11 @@ function Facts({ page }: { page: TaskPage }) {
 
 function Doing({ page }: { page: TaskPage }) {
   const last = page.attempts.at(-1);
-  const running = last && (page.state === "running" || page.state === "verifying");
+  const running = last && page.live;
   const claimed = page.state === "done" && !page.verified;
   return (
     <>
-      {claimed ? "Done, not verified by cleo" : page.state === "done" ? "Done, verified" : STATE_WORDS[page.state]}
+      {claimed ? "Done, not verified by cleo" : page.state === "done" ? "Done, verified" : page.state === "running" && !page.live ? "Started by hand" : STATE_WORDS[page.state]}
       {running && (
         <span className="muted">
           attempt {last.attempt}
@@ -110,7 +110,7 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
       <dd>
         {list.slice(0, 20).map((one) => (
           <span key={one.id} className="row tight">
-            <StatusGlyph state={one.state} />
+            <StatusGlyph state={one.state} still />
             <TaskLink id={one.id} title={one.title} />
           </span>
         ))}
@@ -137,7 +137,7 @@ function TaskLink({ id, title }: { id: string; title?: string }) {
 }
 
 /** Folds at six lines, so that nothing under it is pushed out of sight. */
-function Description({ text }: { text: string }) {
+export function Description({ text }: { text: string }) {
   const long = text.length > 480 || text.split("\n").length > 6;
   const [open, setOpen] = useState(false);
   return (
@@ -159,8 +159,8 @@ function Refused({ page }: { page: TaskPage }) {
     <div className="section">
       <h3>
         Why attempt {refused.attempt} was refused
-        <TextLink className="aside" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>
-          Open the run
+        <TextLink className="aside" href={`/runs/${refused.run}/${page.task.id}?attempt=${refused.attempt}`}>
+          Review
         </TextLink>
       </h3>
       <div className="quote bad">
@@ -180,7 +180,7 @@ function Refused({ page }: { page: TaskPage }) {
 
 const CRITERIA: Record<string, State> = { proven: "done", claimed: "done", failed: "failed" };
 
-function Criteria({ page }: { page: TaskPage }) {
+export function Criteria({ page }: { page: TaskPage }) {
   const { criteria } = page.gates;
   if (criteria.length === 0) return null;
   const proven = criteria.filter((one) => one.state === "proven").length;
@@ -206,7 +206,7 @@ function Attempts({ page }: { page: TaskPage }) {
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
             <StatusGlyph state={one.state} />
-            <TextLink href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</TextLink>
+            <TextLink href={`/runs/${one.run}/${page.task.id}?attempt=${one.attempt}`}>Attempt {one.attempt}</TextLink>
             <span className="muted">{one.runner}</span>
             <span className="grow" />
             <Duration className="muted" {...(one.endedAt === null && one.startedAt ? { since: one.startedAt } : { ms: one.durationMs })} />

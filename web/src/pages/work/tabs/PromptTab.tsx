@@ -104,7 +104,7 @@ function PromptChanges({ task, sent, now, entry, entries }: Props) {
       <h3>
         Since it was sent last
         <span className="aside">
-          <TextLink href={`/runs/${run}?task=${task}&attempt=${number}&tab=prompt`}>attempt {number}</TextLink>
+          <TextLink href={`/runs/${run}/${task}?attempt=${number}&tab=prompt`}>attempt {number}</TextLink>
         </span>
       </h3>
       <Loaded of={before} rows={4}>

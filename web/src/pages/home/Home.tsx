@@ -1,0 +1,207 @@
+// Home: the agents at work with their last line, what needs a person with one button each, and what was delivered today.
+import { useEffect, type ReactNode } from "react";
+import { api, path } from "../../api/request";
+import { touch, useAct, useResource } from "../../api/resource";
+import { touchesWork, type Now } from "../../api/types";
+import { Ago, Duration, plural, timeOfDay } from "../../format";
+import { Button } from "../../parts/Button";
+import { Fact, Rail } from "../../parts/Facts";
+import { Loaded, Refusal, sentence, told } from "../../parts/States";
+import { StatusGlyph, type State } from "../../parts/StatusGlyph";
+import { Link, TextLink } from "../../router";
+import { Page } from "../../shell/Page";
+import { useStatus } from "../../shell/places";
+import Ask from "../ask/Ask";
+import { RunReady } from "../work/RunReady";
+import "./home.css";
+
+type Need = Now["needsYou"][number];
+
+export default function Home() {
+  const now = useNowPage();
+  const counts = useStatus()?.counts;
+  const data = now.data;
+  const verified = data?.delivered.filter((one) => one.verified).length;
+  return (
+    <Page
+      title="Home"
+      actions={<RunReady epic={null} ready={counts?.readyTasks} />}
+      rail={
+        <Rail>
+          <Fact label="At work" glyph={data?.atWork.length ? "running" : undefined} value={data?.atWork.length} href="/runs?status=running" />
+          <Fact label="Needs you" glyph={data?.needsYouTotal ? "needsYou" : undefined} value={data?.needsYouTotal} />
+          <Fact label="Delivered today" value={data?.deliveredTotal} unit={data && data.deliveredTotal > 0 ? `${verified} verified` : undefined} href="/work?view=list&status=done" />
+          <Fact label="Ready" value={counts?.readyTasks} unit={counts && `of ${counts.openTasks} open`} href="/work?view=list&status=ready" />
+        </Rail>
+      }
+    >
+      <div className="home pane">
+        <Loaded of={now} rows={8}>
+          {(all) => (
+            <>
+              <div className="home-main">
+                <Part
+                  title="At work"
+                  of={all.atWork.length}
+                  none={counts?.readyTasks ? `No agent is at work. ${plural(counts.readyTasks, "task is", "tasks are")} ready to be run.` : "No agent is at work."}
+                >
+                  {all.atWork.map((one) => (
+                    <AtWork key={`${one.run} ${one.task}`} one={one} />
+                  ))}
+                </Part>
+                <Part title="Needs you" of={all.needsYouTotal} none="Nothing waits for you.">
+                  {all.needsYou.map((need) => (
+                    <Waiting key={`${need.kind} ${need.task ?? need.run}`} need={need} />
+                  ))}
+                </Part>
+              </div>
+              <div className="home-side">
+                <Part title="Delivered today" of={all.deliveredTotal} none={<NothingYet open={counts?.openTasks} />}>
+                  {all.delivered.map((one) => (
+                    <li key={one.task}>
+                      <Link className="home-row delivered" href={reviewOf(one) ?? `/work/${one.task}`}>
+                        <StatusGlyph state="done" verified={one.verified} label={one.verified ? "Verified" : "Done, not verified"} />
+                        <span className="ell">{one.title}</span>
+                        <span className="small muted ell">{one.agent}</span>
+                        <time className="small muted" dateTime={one.at}>
+                          {timeOfDay(one.at)}
+                        </time>
+                      </Link>
+                    </li>
+                  ))}
+                </Part>
+              </div>
+            </>
+          )}
+        </Loaded>
+        <Ask />
+      </div>
+    </Page>
+  );
+}
+
+function NothingYet({ open }: { open: number | undefined }) {
+  if (open !== 0) return "Nothing was delivered today.";
+  return (
+    <>
+      There are no open tasks. <TextLink href="/agents/tasks?task=new">Add a task</TextLink>
+    </>
+  );
+}
+
+/** Asks again by events, and every two seconds while somebody works: a log line is no event. */
+function useNowPage() {
+  const since = new Date();
+  since.setHours(0, 0, 0, 0);
+  const now = useResource<Now>(path("/api/work/now", { since: since.toISOString() }), { on: touchesWork });
+  const { reload } = now;
+  const busy = Boolean(now.data?.atWork.some((one) => one.run !== null));
+  useEffect(() => {
+    if (!busy) return;
+    const timer = setInterval(() => document.hidden || reload(), 2000);
+    return () => clearInterval(timer);
+  }, [busy, reload]);
+  return now;
+}
+
+/** The page on which an attempt is reviewed; none of a task that no run has tried. */
+function reviewOf({ run, task, attempt }: { run: string | null; task: string | null; attempt: number | null }) {
+  return run && task && attempt ? `/runs/${encodeURIComponent(run)}/${task}?attempt=${attempt}` : null;
+}
+
+function Part({ title, of, none, children }: { title: string; of: number; none: ReactNode; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <h2 className="home-title">
+        {title} <span className="muted">{of}</span>
+      </h2>
+      {of === 0 ? <p className="home-none muted">{none}</p> : <ul>{children}</ul>}
+    </section>
+  );
+}
+
+function AtWork({ one }: { one: Now["atWork"][number] }) {
+  const run = one.run && `/runs/${encodeURIComponent(one.run)}`;
+  const href = run ? (one.task ? `${run}?task=${one.task}` : run) : `/work/${one.task}`;
+  return (
+    <li className="home-row">
+      <StatusGlyph state={one.verifying ? "verifying" : "running"} label={one.verifying ? "Verifying" : "At work"} />
+      <span className="home-what">
+        <span className="row">
+          <Link className="ell strong" href={href}>
+            {one.title}
+          </Link>
+          {one.task && <span className="mono muted">{one.task}</span>}
+        </span>
+        <span className="ell mono muted" title={one.line ?? undefined}>
+          {one.verifying ? "cleo verifies what it left" : (one.line ?? (one.run ? "Nothing was said yet." : "Claimed outside of runs."))}
+        </span>
+      </span>
+      <span className="home-who small muted">
+        <span className="ell">
+          {one.agent}
+          {one.attempt !== null && one.attempt > 1 && `, attempt ${one.attempt}`}
+        </span>
+        <Duration since={one.since} />
+      </span>
+      <Link className="button small" href={href}>
+        {one.run ? "Watch" : "Open"}
+      </Link>
+    </li>
+  );
+}
+
+const GLYPHS: Record<Need["kind"], State> = { failed: "failed", review: "review", blocked: "needsYou", unproven: "waiting", stopped: "paused" };
+const WORDS: Record<Need["kind"], string> = {
+  failed: "The last attempt was refused.",
+  review: "Waits for your review.",
+  blocked: "Blocked.",
+  unproven: "Its output is there and not proven.",
+  stopped: "The run was stopped before it ended.",
+};
+
+/** What waits for a person, and the one button that takes it on. */
+function Waiting({ need }: { need: Need }) {
+  const { kind, task, run } = need;
+  const review = reviewOf(need);
+  const open = task ? `/work/${task}` : `/runs/${encodeURIComponent(run ?? "")}`;
+  const [act, { busy, failure, forgive }] = useAct(async () => {
+    await api.post(kind === "stopped" ? `/api/runs/${encodeURIComponent(run ?? "")}/resume` : `/api/work/tasks/${task}/complete`);
+    touch("/api/work/");
+  });
+  return (
+    <li>
+      <div className="home-row">
+        <StatusGlyph state={GLYPHS[kind]} label={kind} />
+        <span className="home-what">
+          <span className="row">
+            <Link className="ell strong" href={open}>
+              {need.title}
+            </Link>
+            {task && <span className="mono muted">{task}</span>}
+          </span>
+          <span className={`ell small ${kind === "failed" ? "bad" : "muted"}`}>
+            {need.why ? sentence(told(need.why).words.replace(/^T\d+ was spawned and does not verify: |\n.*/gs, "")) : WORDS[kind]}
+          </span>
+        </span>
+        <span className="home-who small muted">
+          <Ago at={need.at} />
+        </span>
+        {kind === "stopped" || kind === "unproven" ? (
+          <Button small disabled={busy} onClick={act}>
+            {kind === "stopped" ? "Resume" : "Prove"}
+          </Button>
+        ) : (
+          <Link className="button small" href={review ?? open}>
+            {kind === "blocked" ? "Answer" : "Review"}
+          </Link>
+        )}
+      </div>
+      {failure && (
+        <Refusal fix={failure.fix} onClose={forgive}>
+          {sentence(failure.message)}
+        </Refusal>
+      )}
+    </li>
+  );
+}

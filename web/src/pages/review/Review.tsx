@@ -1,0 +1,355 @@
+// One attempt for a person to judge: what was asked, what changed, what is proven, and then a yes or words.
+import { useState } from "react";
+import { api } from "../../api/request";
+import { touch, useAct, useResource } from "../../api/resource";
+import { isLive, touchesRun, type Attempt, type Diff, type FileChange, type RunPage, type RunRow, type RunTask, type TaskPage } from "../../api/types";
+import { Cost, Duration, plural } from "../../format";
+import { Button, TextButton } from "../../parts/Button";
+import { Fact, Rail } from "../../parts/Facts";
+import { Field } from "../../parts/Field";
+import { Menu } from "../../parts/Menu";
+import { useDraft } from "../../parts/draft";
+import { Absent, Empty, Loaded, Refusal, sentence } from "../../parts/States";
+import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
+import { Tabs } from "../../parts/Tabs";
+import { toast } from "../../parts/toasts";
+import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
+import { useKeys } from "../../shell/keys";
+import { Page, Unknown } from "../../shell/Page";
+import { useCommands } from "../../shell/places";
+import { Log } from "../runs/Log";
+import { Proof, SentPrompt, UsageTab } from "../runs/attempt";
+import { useTask } from "../work/useTask";
+import { Criteria, Description } from "../work/tabs/Overview";
+import type { ViewProps } from "../../App";
+import "../runs/runs.css";
+import "../work/work.css";
+import "./review.css";
+
+export default function Review({ params }: ViewProps) {
+  const [id, task] = [params["id"] ?? "", params["task"] ?? ""];
+  return <OfRun key={`${id} ${task}`} id={id} task={task} />;
+}
+
+function OfRun({ id, task }: { id: string; task: string }) {
+  const [number] = useQuery("attempt");
+  const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(id)}`, { on: touchesRun(id) });
+  const page = useTask(task);
+  const step = run.data?.tasks.find((one) => one.taskId === task);
+  const attempt = number === null ? step?.history.at(-1) : step?.history.find((one) => String(one.attempt) === number);
+  const crumbs = [
+    { label: "Runs", href: "/runs" },
+    { label: run.data?.run.title ?? "Run", href: `/runs/${encodeURIComponent(id)}?task=${encodeURIComponent(task)}` },
+  ];
+  if (run.failure?.status === 404) return <Unknown id={id} crumb={{ label: "Runs", href: "/runs" }} />;
+  if (page.failure?.absent) return <Unknown id={task} crumb={{ label: "Work", href: "/work" }} />;
+  return (
+    <Page
+      title={step?.title ?? "Review"}
+      id={task}
+      crumbs={crumbs}
+      actions={step && attempt && <Attempts step={step} now={attempt} run={id} />}
+      rail={<ReviewRail step={step} attempt={attempt} task={page.data} />}
+    >
+      <Loaded of={run} rows={10}>
+        {(data) =>
+          step && attempt ? (
+            <Loaded of={page} rows={10}>
+              {(asked) => <Both key={attempt.attempt} run={data.run} step={step} attempt={attempt} task={asked} />}
+            </Loaded>
+          ) : (
+            <Absent id={`Attempt ${number ?? ""} of ${task}`} back={<TextLink href={`/runs/${encodeURIComponent(id)}`}>Back to the run</TextLink>} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function Attempts({ step, now, run }: { step: RunTask; now: Attempt; run: string }) {
+  const to = (by: number) => step.history.find((one) => one.attempt === now.attempt + by);
+  const go = (by: number) => to(by) && navigate(withQuery({ attempt: String(now.attempt + by) }), { replace: true });
+  useKeys("Review", [
+    { keys: ",", does: "Attempt before", run: () => go(-1) },
+    { keys: ".", does: "Next attempt", run: () => go(1) },
+  ]);
+  return (
+    <>
+      {step.history.length > 1 && (
+        <Menu
+          label="Attempts"
+          trigger={
+            <Button>
+              Attempt {now.attempt} of {step.history.length}
+            </Button>
+          }
+          entries={step.history.map((one) => ({ label: `Attempt ${one.attempt}`, checked: one === now, onSelect: () => navigate(withQuery({ attempt: String(one.attempt) }), { replace: true }) }))}
+        />
+      )}
+      <Link className="button" href={`/runs/${encodeURIComponent(run)}?task=${step.taskId}&attempt=${now.attempt}`}>
+        Open the run
+      </Link>
+    </>
+  );
+}
+
+function ReviewRail({ step, attempt, task }: { step: RunTask | undefined; attempt: Attempt | undefined; task: TaskPage | undefined }) {
+  const { criteria } = task?.gates ?? { criteria: [] };
+  return (
+    <Rail>
+      <Fact
+        label="Task"
+        glyph={task && (task.state !== "done" || task.verified) ? task.state : undefined}
+        value={task && STATE_WORDS[task.state]}
+        unit={task?.state === "done" && !task.verified ? "not verified" : undefined}
+        href={`/work/${step?.taskId ?? ""}`}
+      />
+      <Fact label="Attempt" glyph={attempt?.state} value={attempt?.attempt} unit={attempt && `${STATE_WORDS[attempt.state].toLowerCase()}, ${attempt.runner ?? "runner unknown"}`} />
+      {criteria.length > 0 && <Fact label="Criteria" value={criteria.filter((one) => one.state === "proven").length} unit={`of ${criteria.length} proven`} />}
+      <Fact label="Time" value={attempt && <Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />} />
+      <Fact label="Cost" value={attempt && <Cost usd={attempt.cost} />} />
+    </Rail>
+  );
+}
+
+interface Reviewed {
+  run: RunRow;
+  step: RunTask;
+  attempt: Attempt;
+  task: TaskPage;
+}
+
+function Both(reviewed: Reviewed) {
+  const { run, step, attempt, task } = reviewed;
+  const [tab, setTab] = useQuery("tab");
+  const where = { run: run.id, task: step.taskId, attempt: attempt.attempt };
+  const diff = useResource<Diff>(`/api/runs/${encodeURIComponent(run.id)}/tasks/${step.taskId}/attempts/${attempt.attempt}/diff`, { on: touchesRun(run.id) });
+  return (
+    <div className="review">
+      <div className="review-main">
+        <section className="review-asked" aria-label="What was asked">
+          <h2 className="unseen">What was asked</h2>
+          {task.task.description === "" ? <p className="section muted">Only its title was asked for.</p> : <Description text={task.task.description} />}
+          <Criteria page={task} />
+        </section>
+        <Tabs
+          label="Parts of the attempt"
+          value={tab ?? "changes"}
+          onChange={(to) => setTab(to === "changes" ? null : to)}
+          tabs={[
+            {
+              id: "changes",
+              label: `Changes ${diff.data?.total ?? ""}`,
+              content: (
+                <Loaded of={diff} rows={8}>
+                  {(data) => <Changes diff={data} last={attempt === step.history.at(-1)} />}
+                </Loaded>
+              ),
+            },
+            { id: "log", label: "Log", content: <Log {...where} /> },
+            { id: "prompt", label: "Prompt", content: <SentPrompt {...where} /> },
+            { id: "usage", label: "Usage", content: <UsageTab task={step} attempt={attempt} /> },
+          ]}
+        />
+      </div>
+      <aside className="panel" aria-label={`Judgement of attempt ${attempt.attempt}`}>
+        <div className="scroll">
+          <Proof {...where} />
+        </div>
+        <Answer {...reviewed} />
+      </aside>
+    </div>
+  );
+}
+
+const PLACES: Record<Diff["place"], string> = {
+  merged: "As it was merged",
+  worktree: "As it is in its worktree",
+  branch: "As it is on its branch",
+  workspace: "The run had no worktree. What follows is what differs now among the files of the task, whoever changed them",
+};
+
+function Changes({ diff, last }: { diff: Diff; last: boolean }) {
+  const { files, total, place, commit, base, branch } = diff;
+  const lines = (of: "added" | "removed") => files.reduce((sum, file) => sum + file[of], 0);
+  const names = [commit && `commit ${commit.slice(0, 8)}`, branch && `branch ${branch}`, base && `against ${base.slice(0, 8)}`].filter(Boolean).join(", ");
+  return (
+    <div className="changes">
+      <p className="small muted section">
+        {PLACES[place]}
+        {names && ` (${names})`}. {total > 0 && `${plural(total, "file")}, ${plural(lines("added"), "line")} added, ${lines("removed")} removed.`}
+        {!last && place !== "merged" && " A later attempt worked in the same files."}
+      </p>
+      {total === 0 && <Empty>No file differs.</Empty>}
+      {files.length > 1 && (
+        <ul className="section change-names" aria-label="Changed files">
+          {files.map((file) => (
+            <li key={file.path}>
+              <a className="link mono ell" href={`#${encodeURIComponent(file.path)}`}>
+                {file.path}
+              </a>
+              <Counts file={file} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {files.map((file) => (
+        <Changed key={file.path} file={file} />
+      ))}
+      {total > files.length && <p className="section muted">{plural(total - files.length, "more file")}. See them with git.</p>}
+    </div>
+  );
+}
+
+function Counts({ file }: { file: FileChange }) {
+  return (
+    <span className="small mono">
+      {file.added > 0 && <span className="ok">+{file.added} </span>}
+      {file.removed > 0 && <span className="bad">−{file.removed}</span>}
+    </span>
+  );
+}
+
+/** Long ones show their beginning first. */
+const FIRST = 300;
+
+function Changed({ file }: { file: FileChange }) {
+  const [whole, setWhole] = useState(false);
+  const lines = linesOf(file.text ?? "");
+  const shown = whole ? lines : lines.slice(0, FIRST);
+  return (
+    <details className="change" id={encodeURIComponent(file.path)} open>
+      <summary>
+        <span className="mono strong ell">{file.path}</span>
+        {file.change !== "changed" && <span className="chip">{file.change}</span>}
+        <span className="grow" />
+        <Counts file={file} />
+      </summary>
+      {file.text === null && <p className="muted small change-none">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
+      {lines.length > 0 && (
+        <div className="hunks" tabIndex={0} role="group" aria-label={`Changes of ${file.path}`}>
+          {shown.map((line, at) => (
+            <div key={at} className={line.kind}>
+              <span aria-hidden="true">{line.number}</span>
+              {line.kind === "del" ? <del>{line.text}</del> : line.kind === "ins" ? <ins>{line.text}</ins> : <span>{line.text}</span>}
+            </div>
+          ))}
+        </div>
+      )}
+      {shown.length < lines.length && <TextButton onClick={() => setWhole(true)}>Show all {lines.length} lines</TextButton>}
+      {file.cut && file.text !== null && <p className="muted small change-none">There is more. See it with git.</p>}
+    </details>
+  );
+}
+
+/** The lines of hunks with their number: of a removed line that before, of others that after. */
+export function linesOf(text: string) {
+  let [old, next] = [0, 0];
+  return (text === "" ? [] : text.replace(/\n$/, "").split("\n")).map((line) => {
+    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (hunk) {
+      [old, next] = [Number(hunk[1]), Number(hunk[2])];
+      return { kind: "hunk", number: "", text: line };
+    }
+    if (line.startsWith("\\")) return { kind: "hunk", number: "", text: line.slice(2) };
+    if (line.startsWith("-")) return { kind: "del", number: String(old++), text: line };
+    if (line.startsWith("+")) return { kind: "ins", number: String(next++), text: line };
+    old++;
+    return { kind: "same", number: String(next++), text: line };
+  });
+}
+
+type How = "approve" | "retry" | "same" | "note";
+
+/** A yes, or words: to another agent in a new run, to the same one, or to the next attempt of a run that is live. */
+function Answer({ run, step, attempt, task }: Reviewed) {
+  const id = step.taskId;
+  const [words, setWords] = useDraft(`review.${run.id}.${id}`);
+  const live = isLive(run.status);
+  const closed = task.state === "done" || task.state === "cancelled";
+  const resumes = !live && ["failed", "interrupted", "cancelled"].includes(run.status) && (run.kind === "epic" || run.kind === "tasks") && step.state !== "done" && attempt === step.history.at(-1);
+  const [answer, { busy, failure, forgive }] = useAct(async (how: How) => {
+    const at = `/api/work/tasks/${encodeURIComponent(id)}`;
+    if (how === "approve") await api.post(`${at}/complete`);
+    if (words.trim() !== "") await api.patch(at, { notes: [words.trim()] });
+    setWords("");
+    if (how === "retry") {
+      if (closed) await api.post(`${at}/reopen`);
+      const started = await api.post<{ run: RunRow }>("/api/runs", { tasks: [id] });
+      navigate(`/runs/${started.run.id}?task=${id}`);
+    }
+    if (how === "same") {
+      await api.post(`/api/runs/${encodeURIComponent(run.id)}/resume`);
+      navigate(`/runs/${run.id}?task=${id}`);
+    }
+    touch("/api/");
+    if (how === "approve") toast(`${id} approved: cleo verified it, it is done.`);
+    if (how === "note") toast("The words are kept as a note for the next attempt.");
+  });
+  const said = words.trim() !== "";
+  // What was refused is approved only by who has done something about it since.
+  const sendsBack = said || step.state === "failed";
+  const again = closed ? "Reopen and retry" : "Retry";
+  useCommands(`review ${id}`, [
+    ...(live ? [] : [{ label: `${again} ${id}`, cli: `cleo run ${id}`, run: () => answer("retry") }]),
+    ...(resumes ? [{ label: "Send to the same agent", cli: `cleo runs resume ${run.id}`, run: () => answer("same") }] : []),
+    ...(closed || live ? [] : [{ label: `Approve ${id}`, cli: `cleo complete ${id}`, run: () => answer("approve") }]),
+  ]);
+  return (
+    <form className="review-answer" onSubmit={(event) => event.preventDefault()}>
+      {failure && (
+        <Refusal fix={failure.fix} onClose={forgive}>
+          {sentence(failure.message)}
+        </Refusal>
+      )}
+      <Field
+        label="Words for the agent"
+        rows={3}
+        maxLength={4000}
+        value={words}
+        onText={setWords}
+        hint={
+          live
+            ? "Kept as a note. The next attempt of this run gets it."
+            : step.canContinue && resumes
+              ? "The same agent continues its conversation; another one gets the whole prompt, with your words at its end."
+              : "Kept as a note, and at the end of the next prompt."
+        }
+      />
+      <div className="row wrap">
+        {live ? (
+          <Button look="primary" disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("note")}>
+            Keep for the next attempt
+          </Button>
+        ) : (
+          <>
+            {!closed && (
+              <Button look={sendsBack ? undefined : "primary"} disabled={busy} onClick={() => answer("approve")}>
+                Approve
+              </Button>
+            )}
+            {resumes && (
+              <Button
+                look={sendsBack ? "primary" : undefined}
+                disabled={busy}
+                title={step.canContinue ? undefined : "Its runner keeps no conversation: an agent with the same settings gets the whole prompt"}
+                onClick={() => answer("same")}
+              >
+                {step.canContinue ? "Send to the same agent" : "Retry in this run"}
+              </Button>
+            )}
+            <Button look={sendsBack && !resumes ? "primary" : undefined} disabled={busy} onClick={() => answer("retry")}>
+              {again}
+            </Button>
+          </>
+        )}
+        {closed && (
+          <span className="row small muted">
+            <StatusGlyph state={task.state} verified={task.verified} label="" />
+            {task.verified ? "Verified and done." : "Done, not verified by cleo."}
+          </span>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,142 @@
+// Home and review: find out what goes on, see what changed, send it back with words.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { harbour } from "./review";
+import type { Size, Theme, World } from "./world";
+
+let world: World;
+let failed = "";
+before(async () => {
+  world = await harbour();
+  const { runs } = JSON.parse(await (await fetch(`${world.address}/api/runs?status=failed`)).text()) as { runs: { id: string }[] };
+  failed = runs[0]?.id ?? "";
+});
+after(() => world.end());
+
+const LOOKS: [Theme, Size][] = [
+  ["light", "wide"],
+  ["dark", "wide"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
+
+test("home says who is at work with the last line, the same number everywhere", async () => {
+  const run = world.starts("run", "T3", "--command", "sh agent.sh {prompt_file}");
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  const atWork = page.getByRole("region", { name: "At work" });
+  await atWork.getByText("waits for the tide").waitFor();
+  await atWork.getByRole("link", { name: "Watch", exact: true }).waitFor();
+  for (const [theme, size] of LOOKS) {
+    const other = await world.open("/", theme, size);
+    await other.page.getByText("waits for the tide").waitFor();
+    await other.shot(`home-${size}-${theme}`);
+    assert.deepEqual(await other.axe(), [], `${theme} ${size}`);
+    assert.equal(await other.sideways(), false);
+    assert.deepEqual(other.faults, []);
+    await other.close();
+  }
+  const hub = await world.open("/agents");
+  await hub.page.getByText("1 at work").first().waitFor();
+  await hub.close();
+  await page.goto(`${world.address}/work/T3`);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop the run" }).click();
+  await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
+  await page.getByRole("button", { name: "Run again" }).waitFor();
+  await page.goto(world.address);
+  await page.getByText("No agent is at work.").waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("what needs a person has one button each", async () => {
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  const needs = page.getByRole("region", { name: "Needs you" });
+  const row = (text: string) => needs.getByRole("listitem").filter({ hasText: text });
+  await row("Ask the harbour master").getByText("Which of the two masters?").waitFor();
+  await row("Ask the harbour master").getByRole("link", { name: "Answer" }).waitFor();
+  await page.getByRole("region", { name: "Delivered today" }).getByText("Paint the buoy").waitFor();
+  await row("Print two").getByRole("link", { name: "Review" }).click();
+  await page.getByRole("heading", { name: "What cleo found" }).waitFor();
+  await look.close();
+});
+
+test("a review shows what was asked, the diff by file and what is proven", async () => {
+  for (const [theme, size] of LOOKS) {
+    const look = await world.open(`/runs/${failed}/T1`, theme, size);
+    const { page } = look;
+    await page.getByText("Print two instead of one.").waitFor();
+    await page.getByText("a person likes it").waitFor();
+    await page.getByRole("heading", { name: "What cleo found" }).waitFor();
+    await page.getByText('println!("two");').waitFor();
+    await page.getByText("notes for T1.txt").first().waitFor();
+    await look.shot(`review-${size}-${theme}`);
+    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
+    assert.equal(await look.sideways(), false);
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+});
+
+test("words survive a reload and go to the next agent", async () => {
+  const look = await world.open(`/runs/${failed}/T1`);
+  const { page } = look;
+  await page.getByLabel("Words for the agent").fill("Keep the limit where it is.");
+  await page.reload();
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "Keep the limit where it is.");
+  await page.getByRole("button", { name: "Retry in this run" }).click();
+  await page.getByText("was told to keep the limit").waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("an approval that is refused says why and keeps the words", async () => {
+  const look = await world.open(`/runs/${failed}/T1`);
+  const { page } = look;
+  await page.getByLabel("Words for the agent").fill("It prints two.");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/does not verify/)
+    .waitFor();
+  assert.equal(await page.getByLabel("Words for the agent").inputValue(), "It prints two.");
+  await look.close();
+});
+
+test("keys typed after Ctrl K are in the palette, and Escape closes only it", async () => {
+  const look = await world.open("/work/T1");
+  const { page } = look;
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("paint");
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>("dialog.palette input")?.value === "paint");
+  await page.getByRole("option", { name: /Paint the buoy/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  assert.equal(new URL(page.url()).pathname, "/work/T1");
+  await look.close();
+});
+
+test("two tabs that change one field see both versions", async () => {
+  const look = await world.open("/agents/tasks?task=T4&status=done");
+  const other = await world.open("/agents/tasks?task=T4&status=done");
+  await look.page.getByLabel("Title").fill("Paint the red buoy");
+  await other.page.getByLabel("Title").fill("Paint the green buoy");
+  await other.page.getByLabel("Description").fill("Twice.");
+  await look.page.getByRole("button", { name: "Save" }).click();
+  await look.page.getByText("Saved.").waitFor();
+  await other.page.getByText("title is now “Paint the red buoy”").waitFor();
+  await other.shot("conflict-desk-light");
+  assert.deepEqual(await other.axe(), []);
+  await other.page.reload();
+  await other.page.getByRole("button", { name: "Take theirs" }).click();
+  await other.page.getByRole("button", { name: "Save" }).click();
+  await other.page.getByText("Saved.").waitFor();
+  const { task } = JSON.parse(await (await fetch(`${world.address}/api/tasks/T4`)).text()) as { task: { title: string; description: string } };
+  assert.deepEqual([task.title, task.description], ["Paint the red buoy", "Twice."]);
+  const stale = await fetch(`${world.address}/api/tasks/T4`, { method: "PUT", headers: { "content-type": "application/json", "if-match": '"2020-01-01T00:00:00.000Z"' }, body: '{"title":"late"}' });
+  assert.equal(stale.status, 409);
+  await look.close();
+  await other.close();
+});
