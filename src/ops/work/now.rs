@@ -359,7 +359,7 @@ fn read_last_line(path: &Path) -> Option<String> {
     let tail = read_tail(&mut log)?;
     let lines = tail.split(|byte| *byte == b'\n').rev();
     lines
-        .map(|line| serde_json::from_slice(line))
+        .map(serde_json::from_slice)
         .find_map(|line| {
             let entry: Entry<'_> = line.ok()?;
             let channel = match entry.stream {

@@ -12,7 +12,6 @@ export type RunsList = Got<"/api/runs">;
 export type RunRow = RunsList["runs"][number];
 export type RunPage = Got<"/api/runs/{id}">;
 export type RunTask = RunPage["tasks"][number];
-export type RunStep = RunPage["steps"][number];
 export type Attempt = RunTask["history"][number];
 export type LogPage = Got<"/api/runs/{id}/log">;
 export type LogLine = LogPage["lines"][number];

@@ -1,4 +1,3 @@
-import { lazy, Suspense } from "react";
 import { useStatus, AGENTS, isAt, WORK, type Where, openPalette } from "./places";
 import { count, timeOfDay } from "../format";
 import { usePlace, Link } from "../router";
@@ -8,8 +7,6 @@ import { isMac } from "./keys";
 import { setFolded, setTheme, useSettings, type Theme } from "./settings";
 import { Menu } from "../parts/Menu";
 import { useConnection, type Line } from "../api/request";
-
-const Tip = lazy(() => import("../parts/Tip"));
 
 /** Folded when the user or a narrow window says so. */
 export function Sidebar({ folded }: { folded: boolean }) {
@@ -49,19 +46,12 @@ function Workspace({ folded }: { folded: boolean }) {
 
 function Item({ where, folded }: { where: Where; folded: boolean }) {
   const { path } = usePlace();
-  const link = (
-    <Link className="nav" href={where.href} aria-current={isAt(where.href, path) ? "page" : undefined} aria-label={folded ? where.label : undefined}>
+  return (
+    <Link className="nav" title={folded ? where.label : undefined} href={where.href} aria-current={isAt(where.href, path) ? "page" : undefined} aria-label={folded ? where.label : undefined}>
       <Icon name={where.icon} />
       <span className="words">{where.label}</span>
       <Count where={where} />
     </Link>
-  );
-  return folded ? (
-    <Suspense fallback={link}>
-      <Tip text={where.label}>{link}</Tip>
-    </Suspense>
-  ) : (
-    link
   );
 }
 
@@ -142,12 +132,13 @@ const WORDS: Record<Line, string> = {
 };
 
 function ConnectionState({ folded }: { folded: boolean }) {
-  const line = useConnection((connection) => connection.line);
+  const { line, reachable } = useConnection();
   const status = useStatus();
-  const words = line === "live" && status ? `Live, ${status.address}` : WORDS[line];
+  const live = line === "live" && reachable;
+  const words = !reachable ? "Not answering" : live && status ? `Live, ${status.address}` : WORDS[line];
   return (
     <span className="row grow" title={folded ? words : status && `cleo ${status.version}, as ${status.user}`}>
-      <i className={line === "live" ? "dot" : "dot off"} />
+      <i className={live ? "dot" : "dot off"} />
       <span className={folded ? "unseen" : "ell"}>{words}</span>
     </span>
   );

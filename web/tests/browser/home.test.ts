@@ -140,3 +140,42 @@ test("two tabs that change one field see both versions", async () => {
   await look.close();
   await other.close();
 });
+
+test("a task is made and changed with all its fields", async () => {
+  for (const size of ["wide", "phone"] as const) {
+    const look = await world.open("/agents/tasks?task=new", "light", size);
+    const { page } = look;
+    await page.getByLabel("Title", { exact: true }).fill(`Mend the net, ${size}`);
+    await page.getByLabel("Accepted when").fill("it holds\nit floats");
+    await page.getByLabel("Waits for").fill("T3");
+    await page.getByLabel("Labels").fill("net, sea");
+    await look.shot(`task-new-${size}-light`);
+    assert.deepEqual(await look.axe(), []);
+    await page.getByRole("button", { name: "Create task" }).click();
+    await page.getByText(/Created T\d+\./).waitFor();
+    const id = new URL(page.url()).searchParams.get("task") ?? "";
+    await look.go(`/work/${id}?tab=edit`);
+    await page.getByLabel("Accepted when").fill("it holds");
+    await page.getByLabel("Priority").selectOption("high");
+    await look.shot(`task-edit-${size}-light`);
+    assert.deepEqual(await look.axe(), []);
+    assert.equal(await look.sideways(), false);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    const { task } = JSON.parse(await (await fetch(`${world.address}/api/work/tasks/${id}`)).text()) as { task: Record<string, unknown> };
+    assert.deepEqual([task["acceptance"], task["depends"], task["labels"], task["priority"]], [["it holds"], ["T3"], ["net", "sea"], "high"]);
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+});
+
+test("a task that a person has started does not move, and is run or reviewed by its state", async () => {
+  const { task } = JSON.parse(world.cleo("add", "Row ashore", "--json")).result as { task: { id: string } };
+  const look = await world.open(`/work/${task.id}`, "light", "wide");
+  const { page } = look;
+  await page.getByRole("button", { name: "Run", exact: true }).waitFor();
+  world.cleo("start", task.id);
+  await page.getByText("Started by hand").waitFor();
+  assert.equal(await page.locator("main .glyph:not(.still) .turning").count(), 0);
+  await look.close();
+});

@@ -9,7 +9,7 @@ const PAGES: [string, string][] = [
   ["work", "/work?epic=T1"],
   ["work-task", "/work?epic=T1&task=T4"],
   ["work-list", "/work?view=list&epic=T1"],
-  ["work-board", "/work?view=board&epic=T1"],
+  ["board", "/agents/tasks"],
   ["task", "/work/T4"],
   ["task-receipt", "/work/T5?tab=receipt"],
   ["task-prompt", "/work/T7?tab=prompt"],
@@ -64,7 +64,7 @@ test("a run, in both themes and at both widths", async () => {
 });
 
 test("what strangers wrote is text", async () => {
-  for (const path of ["/work?epic=T1", "/work?view=list", "/work?view=board", "/work/T22"]) {
+  for (const path of ["/work?epic=T1", "/work?view=list", "/agents/tasks", "/work/T22"]) {
     const look = await world.open(path);
     assert.equal(await look.page.evaluate(() => (window as { evil?: number }).evil), undefined, path);
     assert.equal(await look.page.locator("main img, main script").count(), 0, path);

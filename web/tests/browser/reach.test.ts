@@ -14,7 +14,6 @@ const WORLDS: [() => Promise<World>, string[]][] = [
       "/work?epic=T1",
       "/work?epic=T1&task=T4",
       "/work?view=list&epic=T1",
-      "/work?view=board&epic=T1",
       "/work/T4",
       "/work/T5?tab=receipt",
       "/work/T7?tab=prompt",

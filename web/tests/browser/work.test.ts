@@ -128,7 +128,6 @@ test("what an address names and nobody knows is said, with the way back", async 
   for (const [path, words, back] of [
     ["/work?view=list&task=T999", "T999 does not exist here.", "Back to the tasks"],
     ["/work?epic=T999", "T999 does not exist here.", "Back to work"],
-    ["/work?view=board&epic=none", "none does not exist here.", "Back to work"],
     ["/runs/run_none", "run_none does not exist here.", "Back to runs"],
     [`/runs/${runs[0]?.id}?task=T999`, "T999 does not exist in this run.", "Close"],
     [`/runs/${runs[0]?.id}?task=T4&attempt=99`, "Attempt 99 of T4 does not exist in this run.", "Close"],
@@ -141,19 +140,6 @@ test("what an address names and nobody knows is said, with the way back", async 
     assert.deepEqual(look.faults, []);
     await look.close();
   }
-});
-
-test("the focus goes with a card of the board that is moved with keys", async () => {
-  const { task } = JSON.parse(world.cleo("add", "Goes to and fro", "--json")).result as { task: { id: string } };
-  const look = await world.open("/work?view=board&q=fro");
-  const { page } = look;
-  const card = page.getByRole("region", { name: "Running" }).locator(`[data-task=${task.id}]`);
-  await page.locator(`.board [data-task=${task.id}]`).focus();
-  await page.keyboard.press("Shift+ArrowRight");
-  await card.waitFor();
-  await look.settled();
-  assert.equal(await card.evaluate((one) => one === document.activeElement), true);
-  await look.close();
 });
 
 test("keys walk the list, open the palette and find a task", async () => {

@@ -9,11 +9,12 @@ import { Ghost, Loaded } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
 import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
 import { Page } from "../../shell/Page";
-import { useCommands } from "../../shell/places";
-import { Executions, GraphEvents } from "./History";
+import { useCommands, useStatus } from "../../shell/places";
+import { Executions } from "../../agents/Executions";
+import { GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
-import type { Agent, Execution, Metrics } from "../../api/types";
+import type { Agent, Metrics } from "../../api/types";
 import { count, duration, plural, percent } from "../../format";
 import { Fact, Rail, TableHead } from "../../parts/Facts";
 import { api } from "../../api/request";
@@ -61,7 +62,7 @@ export default function Architecture() {
           </>
         )
       }
-      rail={<ArchitectureRail key={String(isThere)} metrics={metrics.data} executions={list} running={running.length} name={name} of={of} />}
+      rail={<ArchitectureRail key={String(isThere)} metrics={metrics.data} name={name} of={of} />}
     >
       {!isThere && <Ghost rows={8} />}
       <div className="architecture" hidden={!isThere}>
@@ -109,19 +110,18 @@ export default function Architecture() {
 
 interface ArchitectureRailProps {
   metrics: Metrics | undefined;
-  executions: readonly Execution[] | undefined;
-  running: number;
   name: (id: string) => string;
   of: (id: string) => Agent | undefined;
 }
 
-function ArchitectureRail({ metrics, executions, running, name, of }: ArchitectureRailProps) {
+function ArchitectureRail({ metrics, name, of }: ArchitectureRailProps) {
   const all = metrics?.dashboard;
+  const atWork = useStatus()?.counts.atWork;
   const day = all?.window;
   return (
     <Rail>
       <Fact label="Active agents" value={all?.activeAgents} unit={all && `of ${all.totalAgents}`} href="/agents/manage?status=active" title="Agents that are active, the supervisor too" />
-      <Fact label="Running now" value={executions && running} glyph={running > 0 ? "running" : undefined} title="Executions that have not ended" />
+      <Fact label="At work" value={atWork} glyph={atWork ? "running" : undefined} title="Attempts of runs, executions, and claims outside of runs" href="/" />
       <Fact
         label="Executions 24 h"
         value={day && `${count(day.executions)}${day.isWhole ? "" : "+"}`}

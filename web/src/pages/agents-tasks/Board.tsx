@@ -1,7 +1,8 @@
 import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent, type DragStartEvent } from "@dnd-kit/core";
 import { useState, memo } from "react";
 import { type Registry, Monogram } from "../../agents/agents";
-import type { AgentTask, TaskStatus } from "../../api/types";
+import type { AgentTask, Row, TaskStatus } from "../../api/types";
+import { noteOf } from "../work/rows";
 import { count, useNow, exact } from "../../format";
 import { Button } from "../../parts/Button";
 import { STATUS_WORDS, dueWords, STATUSES, GLYPHS } from "./useTasks";
@@ -20,13 +21,15 @@ interface Column {
 interface BoardProps {
   columns: Column[];
   registry: Registry;
+  /** What runs know of tasks: those that failed, and those that agents work on. */
+  marks: ReadonlyMap<string, Row>;
   selected: string | null;
   onMove: (task: AgentTask, to: TaskStatus) => void;
   onOpen: (task: AgentTask) => void;
 }
 
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
-export function Board({ columns, registry, selected, onMove, onOpen }: BoardProps) {
+export function Board({ columns, ...rest }: BoardProps) {
   const [dragged, setDragged] = useState<AgentTask | null>(null);
   // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
@@ -35,16 +38,16 @@ export function Board({ columns, registry, selected, onMove, onOpen }: BoardProp
   const end = ({ active, over }: DragEndEvent) => {
     setDragged(null);
     const task = find(active.id);
-    if (task && over) onMove(task, over.id as TaskStatus);
+    if (task && over) rest.onMove(task, over.id as TaskStatus);
   };
   return (
     <DndContext sensors={sensors} onDragStart={start} onDragEnd={end} onDragCancel={() => setDragged(null)} accessibility={{ container: document.body }}>
       <div className="agent-board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label="Board">
         {columns.map((column) => (
-          <Lane key={column.status} column={column} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />
+          <Lane key={column.status} column={column} {...rest} />
         ))}
       </div>
-      <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={registry} isLifted />}</DragOverlay>
+      <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={rest.registry} isLifted />}</DragOverlay>
     </DndContext>
   );
 }
@@ -54,7 +57,7 @@ const PAGE = 60;
 
 type LaneProps = Omit<BoardProps, "columns"> & { column: Column };
 
-function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
+function Lane({ column, ...rest }: LaneProps) {
   const { isOver, setNodeRef } = useDroppable({ id: column.status });
   const [most, setMost] = useState(PAGE);
   const heading = `column-${column.status}`;
@@ -66,7 +69,7 @@ function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
       </h2>
       <ul>
         {column.tasks.slice(0, most).map((task) => (
-          <DraggableCard key={task.id} task={task} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />
+          <DraggableCard key={task.id} task={task} {...rest} />
         ))}
       </ul>
       {column.tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
@@ -96,17 +99,18 @@ function counted({ tasks, total }: Column): string {
   return count(Math.max(total ?? 0, tasks.length));
 }
 
-function DraggableCard({ task, registry, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {
+function DraggableCard({ task, registry, marks, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {
   const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id });
   return (
     <li ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
-      <Card task={task} registry={registry} isSelected={selected === task.id} onOpen={() => onOpen(task)} onMove={(to) => onMove(task, to)} />
+      <Card task={task} mark={marks.get(task.id)} registry={registry} isSelected={selected === task.id} onOpen={() => onOpen(task)} onMove={(to) => onMove(task, to)} />
     </li>
   );
 }
 
 interface CardProps {
   task: AgentTask;
+  mark?: Row | undefined;
   registry: Registry;
   isSelected?: boolean;
   /** It is being dragged: a picture of the card. */
@@ -115,7 +119,7 @@ interface CardProps {
   onMove?: (to: TaskStatus) => void;
 }
 
-const Card = memo(function Card({ task, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
+const Card = memo(function Card({ task, mark, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
   const agent = registry.of(task.assigned_to);
   const looks = ["agent-card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
   const isLoud = task.priority === "urgent" || task.priority === "high";
@@ -128,6 +132,12 @@ const Card = memo(function Card({ task, registry, isSelected, isLifted, onOpen, 
         </button>
         {onMove && <MoveMenu task={task} onMove={onMove} />}
       </div>
+      {mark && (mark.live || mark.state === "failed") && (
+        <p className="row small">
+          <StatusGlyph state={mark.state} />
+          <span className={mark.state === "failed" ? "ell bad" : "ell muted"}>{noteOf(mark) || (mark.live ? "at work" : "the last attempt failed")}</span>
+        </p>
+      )}
       <div className="agent-card-facts">
         <span className="mono muted">{task.id}</span>
         {task.assigned_to === null ? (

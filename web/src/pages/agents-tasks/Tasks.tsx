@@ -6,15 +6,17 @@ import { useFollowedFocus } from "../../parts/followed";
 import { Empty, Ghost, sentence, Trouble, Refusal } from "../../parts/States";
 import { navigate, usePlace, withQuery, useQuery, TextLink } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { Page, Split } from "../../shell/Page";
+import { Page, Panel, Split } from "../../shell/Page";
 import { Board, TaskGlyph } from "./Board";
-import { TaskPanel } from "./TaskPanel";
+import { TaskForm } from "../work/TaskForm";
+import TaskPanel from "../work/TaskPanel";
 import { useTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES } from "./useTasks";
 import { count, percent } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { SearchField } from "../../parts/Field";
+import "../work/work.css";
 import "./tasks.css";
 
 export default function Tasks() {
@@ -28,7 +30,7 @@ export default function Tasks() {
   const open = (task: string | null, field: string | null = null) => {
     if (task !== null && document.activeElement instanceof HTMLElement) opener.current = document.activeElement;
     setPart(field);
-    navigate(withQuery({ task }));
+    navigate(withQuery({ task, tab: null }));
     if (task === null) requestAnimationFrame(() => opener.current?.focus());
   };
   const follow = useFollowedFocus(titleOf);
@@ -60,7 +62,6 @@ export default function Tasks() {
     { keys: "/", does: "Find a task", run: () => document.getElementById("find-task")?.focus() },
     { keys: "Escape", does: "Close the panel", run: () => open(null) },
   ]);
-  const task = board.tasks.find((one) => one.id === id);
   return (
     <Page
       title="Tasks"
@@ -77,7 +78,17 @@ export default function Tasks() {
         </div>
       }
     >
-      <Split panel={id !== null && <TaskPanel key={id} id={id} listed={task} part={part} agents={registry.agents} onMove={board.move} onClose={() => open(null)} onCreated={(made) => open(made)} />}>
+      <Split
+        panel={
+          id === "new" ? (
+            <Panel label="New task" title="New task" onClose={() => open(null)}>
+              <TaskForm task={null} onClose={() => open(null)} onCreated={(made) => open(made)} />
+            </Panel>
+          ) : (
+            id !== null && <TaskPanel key={id} id={id} first="edit" part={part} back="Back to the board" onClose={() => open(null)} />
+          )
+        }
+      >
         <div className="pane tasks-pane">
           {board.refused && (
             <Refusal fix={board.refused.failure.fix} onClose={board.forgive}>
@@ -93,7 +104,7 @@ export default function Tasks() {
               No tasks yet. Create one and assign it to an agent.
             </Empty>
           ) : (
-            <Board columns={board.columns} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
+            <Board columns={board.columns} marks={board.marks} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
           )}
         </div>
       </Split>

@@ -4,7 +4,7 @@ import type { LiveEvent } from "../../api/events";
 import { Failure, api, path } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
 import { toast } from "../../parts/toasts";
-import type { AgentTask, TaskStats, TaskStatus, TaskPriority } from "../../api/types";
+import { touchesWork, type AgentTask, type Rows, type TaskStats, type TaskStatus, type TaskPriority } from "../../api/types";
 import type { State } from "../../parts/StatusGlyph";
 
 interface Filter {
@@ -33,6 +33,9 @@ export function useTasks(filter: Filter) {
   const shown = filter.status.length > 0 ? filter.status : COLUMNS;
   // Always the same ones in the same order, so these are the same hooks each time.
   const asked = STATUSES.map((status) => useColumn(status, shown.includes(status), filter));
+  // What runs know of tasks, which their status does not say.
+  const inRuns = useResource<Rows>("/api/work/rows?state=failed,running,verifying&limit=500", { on: touchesWork });
+  const marks = useMemo(() => new Map(inRuns.data?.rows.map((row) => [row.id, row])), [inRuns.data]);
   const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent: filter.agent }), { on: isOfTasks });
   const [moved, setMoved] = useState<ReadonlyMap<string, TaskStatus>>(new Map());
   const [refused, setRefused] = useState<Refused | null>(null);
@@ -52,6 +55,7 @@ export function useTasks(filter: Filter) {
   return {
     columns,
     tasks,
+    marks,
     stats,
     failed: lists.find((list) => list.failure && list.data === undefined),
     loading: lists.some((list) => list.loading),

@@ -1,10 +1,11 @@
 import { path } from "../../api/request";
 import { settled, useResource, type Resource } from "../../api/resource";
-import { useAgents, useExecutions, useMetrics, glyphOf, Monogram, FINALIZE } from "../../agents/agents";
+import { useAgents, useExecutions, useMetrics } from "../../agents/agents";
+import { Executions } from "../../agents/Executions";
 import type { Metrics, TaskStats, Agent, Execution } from "../../api/types";
-import { count, duration, plural, percent, At } from "../../format";
+import { plural } from "../../format";
 import { Icon, type IconName } from "../../parts/Icon";
-import { Ghost, Trouble, Empty, Loaded } from "../../parts/States";
+import { Ghost, Trouble } from "../../parts/States";
 import { useStatus } from "../../shell/places";
 import { useKeys } from "../../shell/keys";
 import { navigate, TextLink, Link } from "../../router";
@@ -13,13 +14,13 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import "./overview.css";
 
 const NEW_AGENT = "/agents/manage?edit=1";
-/** How many of the last executions are drawn. */
-const DRAWN = 40;
+/** How many of the last executions are listed. */
+const LISTED = 12;
 
 export default function Overview() {
-  const { resource, agents, of } = useAgents();
+  const { resource, agents, name } = useAgents();
   const metrics = useMetrics();
-  const executions = useExecutions(DRAWN);
+  const executions = useExecutions(LISTED);
   const stats = useResource<{ stats: TaskStats }>("/api/tasks/stats", { on: (event) => event.kind === "task" });
   const talks = useResource<{ total: number }>(path("/api/conversations", { limit: 1, status: "active" }), { on: (event) => event.kind === "conversation" });
   const total = metrics.data?.dashboard.totalExecutions;
@@ -47,11 +48,10 @@ export default function Overview() {
           {total === 0 && <FirstSteps agents={agents} executions={executions.data?.executions ?? []} />}
           <Modules agents={agents} loaded={resource} metrics={metrics.data} conversations={talks.data?.total} stats={stats.data?.stats} />
           <QuickActions />
-          {metrics.data && total !== undefined && total > 0 && <Went patterns={metrics.data.dashboard.routingPatterns} of={of} />}
         </div>
         <aside className="agents-overview-side" aria-label="Recent activity" hidden={!isThere}>
-          <Recent executions={executions} of={of} />
-          {metrics.data && metrics.data.dashboard.window.executions > 0 && <Day window={metrics.data.dashboard.window} />}
+          <h2 className="agents-recent-title">Recent</h2>
+          <Executions executions={executions} name={name} />
         </aside>
       </div>
     </Page>
@@ -71,23 +71,6 @@ function QuickActions() {
         Start chat
       </Link>
     </p>
-  );
-}
-
-/** How much was executed in each of the last 24 hours, and how long answers took. */
-function Day({ window }: { window: Metrics["dashboard"]["window"] }) {
-  const { executions, failed, answered, medianMs, p95Ms, isWhole } = window;
-  return (
-    <section className="section">
-      <h2>
-        Last 24 hours <span className="aside">{medianMs === null ? "no answers yet" : `median ${duration(medianMs)}`}</span>
-      </h2>
-      <HoursChart window={window} />
-      <p className="small muted">
-        {isWhole ? plural(executions, "execution") : `The last ${count(executions)} executions`}, {count(failed)} failed.
-        {p95Ms !== null && ` Of ${plural(answered, "answer")} 95 in 100 took no longer than ${duration(p95Ms)}.`}
-      </p>
-    </section>
   );
 }
 
@@ -113,27 +96,6 @@ function Step({ done, href, label }: { done: boolean; href: string; label: strin
       <StatusGlyph state={done ? "done" : "ready"} label={done ? "Done" : "Open"} />
       <TextLink href={href}>{label}</TextLink>
     </li>
-  );
-}
-
-type Window = Metrics["dashboard"]["window"];
-
-/** One bar for each of the last 24 hours, on one scale from 0; what failed is the red part at the foot. */
-function HoursChart({ window: { hours, executions, failed } }: { window: Window }) {
-  const most = Math.max(...hours.map((hour) => hour.executions), 1);
-  const name = `${plural(executions, "execution")} in 24 hours, ${count(failed)} failed, at most ${count(most)} in an hour`;
-  const high = (value: number) => (value === 0 ? 0 : Math.max(1, (38 * value) / most));
-  return (
-    <svg className="agent-hours" viewBox={`0 0 ${hours.length * 8} 40`} preserveAspectRatio="none" role="img" aria-label={name}>
-      {hours.map((hour, at) => (
-        <g key={hour.at}>
-          <title>{`${hour.at.slice(11, 16)} UTC: ${plural(hour.executions, "execution")}, ${count(hour.failed)} failed`}</title>
-          <rect className="none" x={at * 8 + 1} y="0" width="6" height="40" />
-          <rect x={at * 8 + 1} y={40 - high(hour.executions)} width="6" height={high(hour.executions)} />
-          <rect className="failed" x={at * 8 + 1} y={40 - high(hour.failed)} width="6" height={high(hour.failed)} />
-        </g>
-      ))}
-    </svg>
   );
 }
 
@@ -186,70 +148,5 @@ function Module(props: { href: string; icon: IconName; title: string; about: str
         <Icon name="right" />
       </Link>
     </li>
-  );
-}
-
-const SHOWN = 12;
-
-function Recent({ executions, of }: { executions: Resource<{ executions: Execution[]; total: number }>; of: (id: string | null) => Agent | undefined }) {
-  return (
-    <section className="agents-recent">
-      <h2 className="agents-recent-title">Recent</h2>
-      <Loaded of={executions}>
-        {({ executions: list }) =>
-          list.length === 0 ? (
-            <Empty command="cleo agents execute 'Explain the Second War in Warcraft.'">No messages yet. Run one and see where it goes.</Empty>
-          ) : (
-            <ul>
-              {list.slice(0, SHOWN).map((one) => (
-                <li key={one.id}>
-                  <Link className="agents-recent-row" href={`/agents/architecture?execution=${encodeURIComponent(one.id)}`}>
-                    <At at={one.startTime} />
-                    <StatusGlyph {...glyphOf(one)} verified={false} />
-                    <span className="strong ell">{of(one.delegatedTo)?.name ?? one.delegatedTo ?? "finalize"}</span>
-                    <span className="mono right">{one.routing.by === "requested" ? "asked" : one.routing.score}</span>
-                    <span className="muted ell">{one.input}</span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-    </section>
-  );
-}
-
-/** Most rows; the architecture page has all. */
-const MOST = 8;
-
-/** Where messages went: one bar for each agent, on one scale from 0. */
-function Went({ patterns, of }: { patterns: Metrics["dashboard"]["routingPatterns"]; of: (id: string) => Agent | undefined }) {
-  const most = patterns[0]?.count ?? 1;
-  const all = patterns.reduce((sum, one) => sum + one.count, 0);
-  return (
-    <section className="section" aria-labelledby="went">
-      <h2 id="went">Where messages went</h2>
-      <ul>
-        {patterns.slice(0, MOST).map((one) => (
-          <li key={one.agentId} className="went">
-            <Name id={one.agentId} agent={of(one.agentId)} />
-            <span className="went-bar" aria-hidden="true" style={{ width: `${(100 * one.count) / most}%` }} />
-            <span className="right">{count(one.count)}</span>
-            <span className="right muted">{percent(one.count, all)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function Name({ id, agent }: { id: string; agent: Agent | undefined }) {
-  if (id === FINALIZE) return <span className="ell muted">no agent fitted</span>;
-  return (
-    <Link className="row" href={`/agents/manage?agent=${encodeURIComponent(id)}`}>
-      <Monogram agent={agent} />
-      <span className="ell">{agent?.name ?? id}</span>
-    </Link>
   );
 }

@@ -1,16 +1,17 @@
 // One run: what happened when, what was said, and what cleo found.
-import { isLive, touchesRun, type RunPage, type RunStep } from "../../api/types";
+import { isLive, touchesRun, type RunPage } from "../../api/types";
 import { useResource } from "../../api/resource";
-import { Loaded, sentence, Empty } from "../../parts/States";
+import { Loaded, sentence } from "../../parts/States";
 import { Page, Unknown } from "../../shell/Page";
 import { usePlace, withQuery, TextLink } from "../../router";
 import type { ViewProps } from "../../App";
 import { reported } from "./attempts";
 import { RunActions } from "./RunActions";
 import { TaskRun } from "./TaskRun";
-import { Cost, Duration, Tokens, tokens, useNow, millis, duration } from "../../format";
+import { Cost, Duration, Tokens, tokens, useNow, millis } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
-import { StatusGlyph } from "../../parts/StatusGlyph";
+import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
+import { useAgents } from "../../agents/agents";
 import { later } from "../../parts/later";
 import "./runs.css";
 
@@ -125,49 +126,26 @@ function RunNotice({ run }: { run: RunPage["run"] }) {
   );
 }
 
+/** What is no run over tasks: an execution with its steps, or a question with its answer. */
 function Execution({ page }: { page: RunPage }) {
   const { run } = page;
+  const { of } = useAgents();
+  if (run.kind === "execution")
+    return (
+      <div className="execution">
+        <RealTimeExecutionMonitor id={run.id} name={(id) => of(id)?.name ?? id} back={<TextLink href="/runs">All runs</TextLink>} />
+      </div>
+    );
   return (
     <div className="execution" tabIndex={0} role="region" aria-label="Question and answer">
       <section className="section">
         <h2>Asked {run.user && <span className="aside">by {run.user}</span>}</h2>
         <p className="text">{run.input ?? "unknown"}</p>
       </section>
-      {run.routingReason && (
-        <section className="section">
-          <h2>
-            Went to {run.agent ?? "finalize"} {run.routingScore != null && <span className="aside">score {run.routingScore}</span>}
-          </h2>
-          <p className="text muted">{run.routingReason}</p>
-        </section>
-      )}
       <section className="section">
-        <h2>Answer</h2>
-        {run.answeredBy === "offline" && <p className="notice">No model is configured, so there is no answer. The text below is from the offline agent.</p>}
+        <h2>Answer {run.kind === "query" && <TextLink href={`/?execution=${encodeURIComponent(run.id)}&debug=1`}>Who was asked</TextLink>}</h2>
         {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? "Not there yet." : "There is none."}</p>}
       </section>
-      <section className="section">
-        <h2>
-          Steps <span className="aside">{page.steps.length}</span>
-        </h2>
-        {page.steps.length === 0 && <Empty>No steps were kept of this run.</Empty>}
-        <ol className="steps">
-          {page.steps.map((step, i) => (
-            <Step key={step.id} step={step} start={run.startedAt} last={i === page.steps.length - 1} live={run.status === "running"} />
-          ))}
-        </ol>
-      </section>
     </div>
-  );
-}
-
-function Step({ step, start, last, live }: { step: RunStep; start: string; last: boolean; live: boolean }) {
-  return (
-    <li>
-      <StatusGlyph state={last && live ? "running" : "done"} verified={false} label={step.action} />
-      <span className="mono muted">{step.agent}</span>
-      <span className="text grow">{step.content}</span>
-      <span className="mono muted">{duration(Math.max(0, millis(step.timestamp) - millis(start)))}</span>
-    </li>
   );
 }

@@ -54,7 +54,11 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
         href={withQuery({ tab: "evidence" })}
       />
       <Fact label="Waits for" value={page?.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
-      <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
+      {page && page.children.length > 0 ? (
+        <Fact label="Parts" value={page.children.filter((one) => one.state === "done").length} unit={`of ${page.children.length} done`} href={`/work?epic=${page.task.id}`} />
+      ) : (
+        <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
+      )}
       <Fact label="Attempts" value={page?.attempts.length} />
     </Rail>
   );

@@ -12,9 +12,20 @@ import { Overview } from "./tabs/Overview";
 import { PromptTab } from "./tabs/PromptTab";
 import { ReceiptTab } from "./tabs/ReceiptTab";
 import { useTask } from "./useTask";
+import { TaskForm } from "./TaskForm";
 import { TaskActions } from "./TaskActions";
 
-export default function TaskPanel({ id }: { id: string }) {
+interface Props {
+  id: string;
+  /** The tab that is shown unless another is asked for. */
+  first?: string;
+  /** The field of the form that is gone to. */
+  part?: string | null;
+  back?: string;
+  onClose?: () => void;
+}
+
+export default function TaskPanel({ id, first, part, back = "Back to the tasks", onClose = closeTask }: Props) {
   const task = useTask(id);
   const page = task.data;
   return (
@@ -23,10 +34,10 @@ export default function TaskPanel({ id }: { id: string }) {
       title={page?.task.title ?? id}
       href={`/work/${encodeURIComponent(id)}`}
       above={page ? <TaskChips page={page} /> : <span className="mono muted">{id}</span>}
-      onClose={closeTask}
+      onClose={onClose}
     >
-      <Loaded of={task} absent={<Absent id={id} back={<TextLink href={withQuery({ task: null, tab: null })}>Back to the tasks</TextLink>} />}>
-        {(data) => <TaskBody page={data} />}
+      <Loaded of={task} absent={<Absent id={id} back={<TextLink href={withQuery({ task: null, tab: null })}>{back}</TextLink>} />}>
+        {(data) => <TaskBody page={data} first={first} part={part} />}
       </Loaded>
     </Panel>
   );
@@ -47,12 +58,13 @@ function TaskChips({ page }: { page: TaskPage }) {
 }
 
 /** What can be done with a task, and its tabs: the same in the panel and on its page. */
-export function TaskBody({ page }: { page: TaskPage }) {
+export function TaskBody({ page, first = "overview", part }: { page: TaskPage; first?: string | undefined; part?: string | null | undefined }) {
   const [tab, setTab] = useQuery("tab");
   const { id } = page.task;
   const spawned = page.spawns.length > 0;
   const tabs: Tab[] = [
     { id: "overview", label: "Overview", content: <Overview page={page} /> },
+    { id: "edit", label: "Edit", content: <TaskForm key={id} task={page.task} part={part} /> },
     { id: "prompt", label: "Prompt", content: <PromptTab page={page} /> },
     { id: "receipt", label: "Receipt", content: <ReceiptTab id={id} spawned={spawned} /> },
     { id: "manifest", label: "Manifest", content: <ManifestTab id={id} spawned={spawned} /> },
@@ -62,7 +74,7 @@ export function TaskBody({ page }: { page: TaskPage }) {
     <>
       <TaskActions page={page} />
       <h2 className="unseen">Parts of the task</h2>
-      <Tabs label={`Parts of ${id}`} tabs={tabs} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
+      <Tabs label={`Parts of ${id}`} tabs={tabs} value={tab ?? first} onChange={(to) => setTab(to === first ? null : to)} />
     </>
   );
 }

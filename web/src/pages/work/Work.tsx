@@ -1,4 +1,4 @@
-// The task graph of cleo, as graph, list or board.
+// The task graph of cleo, as graph or list; the board is that of all tasks.
 import { lazy, Suspense, useEffect, useState } from "react";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
@@ -19,7 +19,6 @@ import { RunReady } from "./RunReady";
 import "./work.css";
 
 const BulkBar = later(() => import("./BulkBar"));
-const Board = lazy(() => import("./Board"));
 const FilterDialog = later(() => import("./FilterDialog"));
 const List = lazy(() => import("./List"));
 const GraphView = lazy(() => import("./graph/GraphView"));
@@ -69,7 +68,6 @@ export default function Work() {
         >
           {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
           {filters.view === "list" && <List filters={filters} />}
-          {filters.view === "board" && <Board filters={filters} />}
         </Suspense>
       </Split>
       {marking && <BulkBar />}
@@ -77,10 +75,10 @@ export default function Work() {
   );
 }
 
+const BOARD = "/agents/tasks";
 const VIEWS: [ViewName, string][] = [
   ["graph", "Graph"],
   ["list", "List"],
-  ["board", "Board"],
 ];
 
 function Views({ view }: { view: ViewName }) {
@@ -92,6 +90,7 @@ function Views({ view }: { view: ViewName }) {
             {label}
           </Link>
         ))}
+        <Link href={BOARD}>Board</Link>
       </nav>
       {view !== "graph" && (
         <Button look="ghost" className="desk-only" icon="check" shortcut="X" onClick={startMarking}>
@@ -108,6 +107,7 @@ function Views({ view }: { view: ViewName }) {
         }
         entries={[
           ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) })),
+          { label: "Board", onSelect: () => navigate(BOARD) },
           ...(view === "graph" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
         ]}
       />

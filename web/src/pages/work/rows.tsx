@@ -1,8 +1,8 @@
-// Rows of the list and the board, fetched in pages and counted by the server.
+// Rows of the list, fetched in pages and counted by the server.
 import { useEffect, useMemo, type ReactNode } from "react";
 import { path, Failure, api } from "../../api/request";
 import { usePages, touch } from "../../api/resource";
-import { touchesWork, type Row, type Rows, type Counts, type Posted } from "../../api/types";
+import { touchesWork, type Row, type Rows, type Posted } from "../../api/types";
 import { told, Empty, Trouble, Ghost } from "../../parts/States";
 import type { Filters } from "./filters";
 import { seeTasks } from "./selection";
@@ -33,13 +33,6 @@ export function noteOf(row: Row): string {
   if (row.state === "waiting" && row.waitsFor.length > 0) return `waits for ${row.waitsFor.slice(0, 3).join(", ")}${row.waitsFor.length > 3 ? " …" : ""}`;
   if (row.runner) return row.attempt && row.attempt > 1 ? `${row.runner}, attempt ${row.attempt}` : row.runner;
   return "";
-}
-
-/** Whether there is something done and cleo itself checked all of it; where not all rows are listed, the counts tell. */
-export function isChecked(rows: Pick<Row, "state" | "verified">[], counts: Counts | undefined): boolean {
-  if (counts) return counts.done > 0 && counts.verified === counts.done;
-  const done = rows.filter((row) => row.state === "done");
-  return done.length > 0 && done.every((row) => row.verified);
 }
 
 export function NoTasks() {

@@ -41,13 +41,13 @@ export function Toolbar({ graph, critical }: { graph: Graph; critical: boolean }
   );
 }
 
-/** The whole graph where that is possible at 10 %, else its beginning. */
+/** Shows the whole graph. */
 function fit(flow: ReturnType<typeof useReactFlow>, graph: Graph) {
   const canvas = document.querySelector(".graph-pane .canvas");
   if (!canvas) return;
   const { clientWidth, clientHeight } = canvas;
   const { width, height } = graph.size;
-  const zoom = Math.min(1, Math.max(0.1, Math.min((clientWidth - 32) / width, (clientHeight - 96) / height)));
+  const zoom = Math.min(1, Math.max(ZOOM.least, Math.min((clientWidth - 32) / width, (clientHeight - 96) / height)));
   const x = Math.max(16, (clientWidth - width * zoom) / 2);
   void flow.setViewport({ x, y: 32, zoom }, { duration: 160 });
 }
@@ -132,7 +132,7 @@ function within(graph: Graph, here: GraphNode | undefined, by: 1 | -1) {
   return wave[wave.findIndex((node) => node.id === here.id) + by];
 }
 
-export const ZOOM = { least: 0.1, most: 2 };
+export const ZOOM = { least: 0.02, most: 2 };
 
 type ZoomLevel = "card" | "title" | "block";
 

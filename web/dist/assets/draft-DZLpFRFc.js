@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{zt as t}from"./parts-DSvcQZaK.js";import{i as n,r}from"./settings-CaiLiJX0.js";var i=e(t(),1);function a(e,t=``){let[a,o]=(0,i.useState)(()=>n(`draft.${e}`)??t);return(0,i.useEffect)(()=>r(`draft.${e}`,a===t?null:a),[e,a,t]),[a,o]}export{a as t};

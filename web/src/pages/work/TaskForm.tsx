@@ -1,0 +1,222 @@
+// All fields of a task, for a new one and for one that is there. What is typed is kept until it is saved.
+import { useEffect, useRef, useState, type FormEvent } from "react";
+import { SUPERVISOR, questionOf, useAgents } from "../../agents/agents";
+import { ScoreView } from "../../agents/ScoreView";
+import { type Failure, api } from "../../api/request";
+import { touch, useAct } from "../../api/resource";
+import type { Routed, TaskPage } from "../../api/types";
+import { Button } from "../../parts/Button";
+import { useDraft } from "../../parts/draft";
+import { Field } from "../../parts/Field";
+import { sentence, Trouble } from "../../parts/States";
+import { toast } from "../../parts/toasts";
+import { dateOf, endOfDay } from "../agents-tasks/useTasks";
+
+type Task = TaskPage["task"];
+
+/** Texts, as they are typed. Lists have a line, or a comma, between their parts. */
+const SCALARS = ["title", "description", "assignedAgent", "priority", "due", "estimate", "parent"] as const;
+const LINES = ["acceptance", "deliverables", "files"] as const;
+const WORDS = ["labels", "depends"] as const;
+type Name = (typeof SCALARS | typeof LINES | typeof WORDS)[number];
+type Draft = Record<Name, string>;
+
+const PRIORITIES = [{ value: "critical", label: "urgent" }, "high", "medium", "low"];
+const NAMES: Partial<Record<Name, string>> = { assignedAgent: "agent", estimate: "hours", acceptance: "accepted when", depends: "waits for", parent: "part of" };
+
+function draftOf(task: Task | null): Draft {
+  const texts = [...SCALARS].map((name) => [name, String(task?.[name] ?? "")]);
+  const lists = [...LINES, ...WORDS].map((name) => [name, (task?.[name] ?? []).join(isLines(name) ? "\n" : ", ")]);
+  return { ...(Object.fromEntries([...texts, ...lists]) as Draft), due: dateOf(task?.due ?? null), priority: task?.priority ?? "medium" };
+}
+
+function isLines(name: Name) {
+  return (LINES as readonly Name[]).includes(name);
+}
+
+/** What is sent: of a task that is there, only what differs. A list is sent whole. */
+function bodyOf(draft: Draft, base: Draft, isNew: boolean): Record<string, unknown> {
+  const body: Record<string, unknown> = {};
+  const clear: Name[] = [];
+  for (const name of Object.keys(draft) as Name[]) {
+    const text = draft[name].trim();
+    if (draft[name] === base[name] && !(isNew && name === "title")) continue;
+    if (!isNew && name !== "parent" && name !== "title" && (text === "" || !(SCALARS as readonly Name[]).includes(name))) clear.push(name);
+    if ((SCALARS as readonly Name[]).includes(name)) {
+      if (text !== "" || name === "title") body[name] = name === "due" ? endOfDay(text) : name === "estimate" ? Number(text) : draft[name];
+      else if (name === "parent" && !isNew) body[name] = null;
+    } else if (text !== "") {
+      const parts = text.split(isLines(name) ? "\n" : ",").map((part) => part.trim());
+      body[isNew ? name : `add${name.charAt(0).toUpperCase()}${name.slice(1)}`] = parts.filter(Boolean);
+    }
+  }
+  return clear.length > 0 ? { ...body, clear } : body;
+}
+
+interface Editing {
+  draft: Draft;
+  /** What the task was when it was typed. */
+  base: Draft;
+  at: string | null;
+}
+
+/** A draft over the task as it is now: fields that only others changed are theirs; both versions of the rest are kept apart. */
+function rebased({ draft, base, at }: Editing, kept: Draft, now: string | null): Editing & { both: Name[] } {
+  const names = Object.keys(base) as Name[];
+  const both = names.filter((name) => draft[name] !== base[name] && kept[name] !== base[name] && kept[name] !== draft[name]);
+  if (both.length > 0) return { draft, base, at, both };
+  const merged = Object.fromEntries(names.map((name) => [name, draft[name] === base[name] ? kept[name] : draft[name]])) as Draft;
+  return { draft: merged, base: kept, at: now, both };
+}
+
+interface Props {
+  task: Task | null;
+  /** The field that is gone to. */
+  part?: string | null | undefined;
+  onClose?: () => void;
+  onCreated?: (id: string) => void;
+}
+
+export function TaskForm({ task, part, onClose, onCreated }: Props) {
+  const kept = draftOf(task);
+  const [typed, setTyped] = useDraft(`task.${task?.id ?? "new"}`);
+  const isNew = task === null;
+  const now = task?.updatedAt ?? null;
+  const editing = rebased(typed === "" ? { draft: kept, base: kept, at: now } : (JSON.parse(typed) as Editing), kept, now);
+  const { draft, base, at, both } = editing;
+  const form = useRef<HTMLFormElement>(null);
+  const dirty = JSON.stringify(draft) !== JSON.stringify(base);
+  useEffect(() => {
+    const name = part ?? (isNew ? "title" : null);
+    if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
+  }, [part, isNew]);
+  const keepDraft = (next: Editing) => setTyped(JSON.stringify(next.draft) === JSON.stringify(next.base) ? "" : JSON.stringify({ draft: next.draft, base: next.base, at: next.at }));
+  const put = (name: Name) => (text: string) => keepDraft({ ...editing, draft: { ...draft, [name]: text } });
+  const [save, { busy, failure, forgive }] = useAct(async (event: FormEvent) => {
+    event.preventDefault();
+    const where = "/api/work/tasks";
+    const body = bodyOf(draft, base, isNew);
+    try {
+      const { task: made } = await (isNew ? api.post<{ task: Task }>(where, body) : api.patch<{ task: Task }>(`${where}/${encodeURIComponent(task.id)}`, body, { headers: { "if-match": `"${at}"` } }));
+      setTyped("");
+      toast(isNew ? `Created ${made.id}.` : "Saved.");
+      if (isNew) onCreated?.(made.id);
+    } finally {
+      touch("/api/");
+    }
+  });
+  function settle(mine: boolean) {
+    forgive();
+    const theirs = Object.fromEntries(both.map((name) => [name, kept[name]])) as Partial<Draft>;
+    keepDraft({ draft: mine ? draft : { ...draft, ...theirs }, base: { ...base, ...theirs }, at: now });
+  }
+  const field = (name: Name) => ({ name, value: draft[name], onText: put(name), fault: faultOf(failure, name) });
+  const why = draft.title.trim() === "" ? "A task needs a title" : both.length > 0 ? "Choose between both versions first" : !dirty ? "Nothing was changed" : undefined;
+  return (
+    <form className="task-form" ref={form} onSubmit={save} noValidate>
+      <div className="scroll task-scroll">
+        <div className="section task-fields">
+          <Field label="Title" {...field("title")} />
+          <Field label="Description" rows={4} {...field("description")} />
+          <AgentField draft={draft} onChange={put("assignedAgent")} />
+          <div className="task-three">
+            <Field label="Priority" options={PRIORITIES} {...field("priority")} />
+            <Field label="Due" type="date" {...field("due")} />
+            <Field label="Hours" type="number" min={0} step={0.25} {...field("estimate")} />
+          </div>
+          <Field label="Accepted when" rows={2} hint="A criterion a line; after “ :: ” the command that proves it." {...field("acceptance")} />
+          <Field label="Deliverables" rows={2} hint="One a line." {...field("deliverables")} />
+          <Field label="Files" rows={2} className="mono" hint="Paths or patterns that the work changes, one a line." {...field("files")} />
+          <div className="task-three">
+            <Field label="Waits for" className="mono" hint="T2, T5" {...field("depends")} />
+            <Field label="Labels" hint="With commas between." {...field("labels")} />
+            <Field label="Part of" className="mono" {...field("parent")} />
+          </div>
+        </div>
+        {both.length > 0 && (
+          <div className="notice" role="alert">
+            <span className="grow">
+              Changed elsewhere while you typed:{" "}
+              {both.map((name) => (
+                <span key={name}>
+                  {NAMES[name] ?? name} is now “{kept[name] || "empty"}”.{" "}
+                </span>
+              ))}
+            </span>
+            <Button small onClick={() => settle(true)}>
+              Keep mine
+            </Button>
+            <Button small onClick={() => settle(false)}>
+              Take theirs
+            </Button>
+          </div>
+        )}
+        {failure && both.length === 0 && !(Object.keys(draft) as Name[]).some((name) => faultOf(failure, name)) && <Trouble failure={failure} />}
+      </div>
+      <footer className="task-foot">
+        {(onClose || dirty) && (
+          <Button
+            onClick={() => {
+              setTyped("");
+              onClose?.();
+            }}
+          >
+            {dirty ? "Discard" : "Close"}
+          </Button>
+        )}
+        <Button look="primary" type="submit" disabled={busy || why !== undefined} title={why}>
+          {isNew ? "Create task" : "Save"}
+        </Button>
+      </footer>
+    </form>
+  );
+}
+
+/** The fault of a field, from the sentence of the server. */
+function faultOf(failure: Failure | null, name: Name): string | null {
+  if (!failure) return null;
+  const field = failure.detail["field"];
+  const isIts = typeof field === "string" ? field.toLowerCase().endsWith(name.toLowerCase()) : new RegExp(`\\b${name === "assignedAgent" ? "agent" : name}\\b`, "i").test(failure.message);
+  return isIts ? sentence(failure.message) : null;
+}
+
+/** Who is to do it; the router can say who fits, and why. */
+function AgentField({ draft, onChange }: { draft: Draft; onChange: (id: string) => void }) {
+  const { agents } = useAgents();
+  const [found, setFound] = useState<{ message: string; routed: Routed } | null>(null);
+  const message = `${draft.title}\n${draft.description}`.trim();
+  const [suggest, { failure }] = useAct(async () => {
+    setFound(null);
+    const routed = await api.post<Routed>("/api/route", JSON.parse(questionOf({ message })));
+    setFound({ message, routed });
+    if (routed.route.decided === "matched") onChange(routed.route.agent);
+  });
+  const known = agents.filter((agent) => agent.id !== SUPERVISOR).map(({ id, name, status }) => ({ value: id, label: status === "active" ? name : `${name} (${status})` }));
+  const own = draft.assignedAgent;
+  const options = [{ value: "", label: "Unassigned" }, ...(own === "" || known.some(({ value }) => value === own) ? [] : [{ value: own, label: own }]), ...known];
+  return (
+    <>
+      <Field label="Agent" fault={failure && sentence(failure.message)}>
+        {(control) => (
+          <div className="row">
+            <select {...control} name="agent" className="input" value={own} onChange={(event) => onChange(event.target.value)}>
+              {options.map(({ value, label }) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+            <Button disabled={message === ""} title={message === "" ? "A task needs a title first" : undefined} onClick={suggest}>
+              Suggest
+            </Button>
+          </div>
+        )}
+      </Field>
+      {found && (
+        <div className="task-why">
+          <ScoreView message={found.message} decision={found.routed.route} agents={agents} left={found.routed.notScored} />
+        </div>
+      )}
+    </>
+  );
+}
