@@ -358,26 +358,24 @@ fn read_last_line(path: &Path) -> Option<String> {
     let mut log = file::open(path).ok()?;
     let tail = read_tail(&mut log)?;
     let lines = tail.split(|byte| *byte == b'\n').rev();
-    lines
-        .map(serde_json::from_slice)
-        .find_map(|line| {
-            let entry: Entry<'_> = line.ok()?;
-            let channel = match entry.stream {
-                Stream::Out => Channel::Out,
-                Stream::Err => Channel::Err,
-            };
-            let line = transcript::parse_line(channel, &entry.text);
-            let text = match &line.tool {
-                Some(tool) => format!("{} {}", tool.name, tool.summary),
-                None => line.text,
-            };
-            let last = text
-                .lines()
-                .rev()
-                .map(str::trim)
-                .find(|line| !line.is_empty());
-            last.map(cut)
-        })
+    lines.map(serde_json::from_slice).find_map(|line| {
+        let entry: Entry<'_> = line.ok()?;
+        let channel = match entry.stream {
+            Stream::Out => Channel::Out,
+            Stream::Err => Channel::Err,
+        };
+        let line = transcript::parse_line(channel, &entry.text);
+        let text = match &line.tool {
+            Some(tool) => format!("{} {}", tool.name, tool.summary),
+            None => line.text,
+        };
+        let last = text
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty());
+        last.map(cut)
+    })
 }
 
 fn read_tail(log: &mut File) -> Option<Vec<u8>> {
