@@ -4,7 +4,7 @@ import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { duration, Bytes, Digest, Cost, Duration, count } from "../../format";
 import { Command, Button, Code } from "../../parts/Button";
-import { Loaded, sentence, told, Empty } from "../../parts/States";
+import { Loaded, quoted, sentence, told, Empty } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Section, Term } from "../../parts/Facts";
 import { copy } from "../../parts/toasts";
@@ -43,7 +43,7 @@ function Shown({ proof }: { proof: Found }) {
               <StatusGlyph state={one.ok === true ? "done" : one.ok === false ? "failed" : "waiting"} label={one.ok === true ? "holds" : one.ok === false ? "does not hold" : "not reached"} />
               <span>{named(one.check)}</span>
               <span className="text muted">
-                {one.text}
+                {quoted(one.text)}
                 {one.command && <span className="mono"> {one.command.join(" ")}</span>}
                 {one.exitCode != null && one.exitCode !== 0 && <span className="bad"> exit {one.exitCode}</span>}
                 {one.durationMs != null && ` ${duration(one.durationMs)}`}
@@ -62,8 +62,9 @@ function Shown({ proof }: { proof: Found }) {
 }
 
 function named(check: string) {
-  const bare = check.replace(/^gate /, "");
-  return bare === check ? bare.charAt(0).toUpperCase() + bare.slice(1) : bare;
+  if (check.startsWith("gate ")) return check.slice(5);
+  const word = check.replace(/^[A-Z]+$/, (code) => code.toLowerCase());
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** "Refused: 3 of 41 tests failed." with its first word strong. */

@@ -8,7 +8,7 @@ import { Confirm, FormDialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
 import { sentence, Refusal } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { ACTS, UNDOABLE, undo, type Act } from "./rows";
+import { ACTS, UNDOABLE, priorityWord, undo, type Act } from "./rows";
 import { clearMarks, useMarks, useSeen } from "./selection";
 import { Field } from "../../parts/Field";
 
@@ -67,7 +67,7 @@ export default function BulkBar() {
             verb("release"),
             verb("reopen"),
             "Priority",
-            ...PRIORITIES.map((priority) => ({ label: priority, onSelect: () => change({ priority }) })),
+            ...PRIORITIES.map((priority) => ({ label: priorityWord(priority), onSelect: () => change({ priority }) })),
             null,
             { ...verb("cancel"), danger: true, onSelect: () => setAsking("cancel") },
           ]}

@@ -8,7 +8,7 @@ import { coarse, phone } from "../../parts/screen";
 import { useQuery, withQuery, Link } from "../../router";
 import type { Filters } from "./filters";
 import { Mark, markByClick } from "./selection";
-import { noteOf, useRows, Unlisted } from "./rows";
+import { noteOf, priorityWord, useRows, Unlisted } from "./rows";
 import { Windowed } from "../../parts/Windowed";
 import { NoneFits } from "../../parts/States";
 
@@ -108,7 +108,7 @@ function One({ row, selected }: { row: Row; selected: boolean }) {
         {row.critical && <span className="chip desk-only">critical path</span>}
         {note && <span className={`ell small note ${row.state === "failed" ? "bad" : "muted"}`}>{note}</span>}
       </span>
-      <span className="desk-only muted">{row.priority === "medium" ? "" : row.priority}</span>
+      <span className="desk-only muted">{row.priority === "medium" ? "" : priorityWord(row.priority)}</span>
       <span className="wide-only ell mono muted">{row.skill}</span>
       <span className="meter">{row.gates && <GateMeter gates={row.gates} />}</span>
       <span className="wide-only ell mono muted">{row.claim?.holder}</span>

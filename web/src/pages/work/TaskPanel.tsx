@@ -11,6 +11,7 @@ import { ManifestTab } from "./tabs/ManifestTab";
 import { Overview } from "./tabs/Overview";
 import { PromptTab } from "./tabs/PromptTab";
 import { ReceiptTab } from "./tabs/ReceiptTab";
+import { priorityWord } from "./rows";
 import { useTask } from "./useTask";
 import { TaskForm } from "./TaskForm";
 import { TaskActions } from "./TaskActions";
@@ -50,7 +51,7 @@ function TaskChips({ page }: { page: TaskPage }) {
     <>
       <StatusGlyph state={state} verified={verified} still={!page.live} />
       <Id value={task.id} />
-      {task.priority !== "medium" && <span className="chip">{task.priority}</span>}
+      {task.priority !== "medium" && <span className="chip">{priorityWord(task.priority)}</span>}
       {wave !== null && <span className="chip">wave {wave}</span>}
       {critical && <span className="chip">critical path</span>}
     </>

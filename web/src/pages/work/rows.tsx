@@ -27,6 +27,11 @@ function once(rows: Row[]): Row[] {
   return rows.filter((row) => !seen.has(row.id) && seen.add(row.id));
 }
 
+/** One word for a priority on all pages: that of the board. */
+export function priorityWord(priority: string) {
+  return priority === "critical" ? "urgent" : priority;
+}
+
 /** Words of a row that say why it stands where it stands. */
 export function noteOf(row: Row): string {
   if (row.note) return told(row.note).words.replace(`${row.id} `, "");
