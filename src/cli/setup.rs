@@ -207,10 +207,11 @@ Examples:
   cleo doctor
   cleo doctor --jq '.result.findings[] | select(.status != \"ok\") | .fix'
   cleo doctor --remove-damaged
+  cleo doctor --fix                           make indexes anew, or save what can be read
 
 Checks settings, the configured model (without calling it), folders, database, skills, protocols,
 manifest, agent files, the clock, expired claims, git for worktrees, and agent programs on the
-PATH (which are only asked for version and help). Nothing is changed without --remove-damaged.
+PATH (which are only asked for version and help). Nothing is changed without --fix and --remove-damaged.
 --jq also filters failed checks (exit 6).")]
 pub(super) struct DoctorArguments {
     #[command(flatten)]

@@ -55,7 +55,7 @@ codes! {
     FileChanged = "E_FILE_CHANGED", 3, 409, "A file that cleo would overwrite was changed since cleo wrote it.",
         "If `retryable` is true, run the command again. If not, compare with `--dry-run`; `--force` overwrites the file.";
     StoreCorrupt = "E_STORE_CORRUPT", 3, 500, "The database is damaged or is not a cleo database.",
-        "Restore the database from a copy that `cleo backup` made; cleo leaves it as it is.";
+        "Restore the database from a copy that `cleo backup` made, or save what can be read by `cleo doctor --fix`; cleo leaves the file as it is.";
     StoreForeign = "E_STORE_FOREIGN", 3, 500, "The database has objects that cleo did not create, or belongs to another account.",
         "Check what the message names, and ask the person who gave you this copy. You can import its tasks into your own workspace with `cleo import`. If you trust the owner, add the workspace to CLEO_SAFE_DIRECTORY.";
     RowDamaged = "E_ROW_DAMAGED", 3, 500, "A row of the database cannot be read; other rows are not affected.",

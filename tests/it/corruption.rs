@@ -104,6 +104,69 @@ fn copy_of_damaged_database_can_be_put_back() {
     assert_eq!(workspace.ask("doctor")["success"], true);
 }
 
+/// Overwrites a page below the root of a table.
+fn break_page(world: &World, table: &str) {
+    let place = world.workspace.path(DATABASE);
+    let connection = Connection::open(&place).unwrap();
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root = connection.query_row(root, [table], |row| row.get(0));
+    let start = |page: u32| usize::try_from(page - 1).unwrap() * 4096;
+    let root = start(root.unwrap());
+    drop(connection);
+    let mut database = fs::read(&place).unwrap();
+    // The first cell of an inner page begins with the number of the page below it.
+    let cell = root
+        + usize::from(u16::from_be_bytes([
+            database[root + 14],
+            database[root + 15],
+        ]));
+    let below = u32::from_be_bytes(database[cell..cell + 4].try_into().unwrap());
+    let below = start(below);
+    database[below..below + 4096].fill(0xff);
+    world.put(&database, b"");
+}
+
+#[test]
+fn readable_rows_of_broken_database_are_saved() {
+    let world = World::new();
+    let workspace = &world.workspace;
+    let before = workspace.result("show T60");
+    workspace.change_database(
+        "INSERT INTO origins WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 900)
+         SELECT 'beads', 'rs-' || x, 60 FROM n",
+    );
+    break_page(&world, "tasks");
+    break_page(&world, "origins");
+    let broken = fs::read(workspace.path(DATABASE)).unwrap();
+    workspace.fails("list --all", "E_STORE_CORRUPT");
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
+    says(&Value::String(found), "cleo doctor --fix");
+
+    let report = workspace.ask("doctor --fix");
+    let findings = report["result"]["findings"].as_array();
+    let findings = findings.unwrap_or_else(|| panic!("{report}")).iter();
+    let told = |check: &str| {
+        let told = findings.clone().filter(|finding| finding["check"] == check);
+        told.map(|finding| finding["message"].as_str().unwrap().to_string() + "\n")
+            .collect::<String>()
+    };
+    insta::assert_snapshot!(told("database.repair") + &told("database.lost"), @"
+    what can be read was saved into [WORKSPACE]/.cleo/cleo.db-saved-20260126T090000.000Z; see `cleo backup --help`
+    tasks: number 13 to 26
+    origins: all rows but 710
+    ");
+    assert_eq!(fs::read(workspace.path(DATABASE)).unwrap(), broken);
+
+    let saved = workspace.path(".cleo/cleo.db-saved-20260126T090000.000Z");
+    let saved = fs::read(saved).unwrap();
+    world.put(&saved, b"");
+    assert_eq!(workspace.result("show T60"), before);
+    assert_eq!(workspace.ask("doctor")["success"], true);
+    assert_eq!(workspace.result("add new")["task"]["id"], "T61");
+}
+
 fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {
     let mut flipped = bytes.to_vec();
     let at = usize::try_from(numbers.next(bytes.len() as u64)).unwrap();

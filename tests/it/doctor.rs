@@ -365,6 +365,10 @@ fn what_is_kept_beside_tasks() {
             check == "database.counts" && status == "fail" && message.contains(what)
         });
         assert!(is_found, "{statement}\n{found:?}");
+        workspace.ask("doctor --fix");
+        let found = amiss(&workspace);
+        let is_found = found.iter().any(|(check, ..)| check == "database.counts");
+        assert!(!is_found, "{statement}\n{found:?}");
     }
 }
 

@@ -1,7 +1,10 @@
-//! Damaged rows of the database, and the permissions of its files.
+//! Damaged rows and pages of the database, and the permissions of its files.
+
+use std::fs;
 
 use super::Finding;
 use crate::error::{Result, quote};
+use crate::file::unwritable;
 use crate::id::TaskId;
 use crate::store::left_out::{self, Damage};
 use crate::store::sqlite::open_to_others;
@@ -38,6 +41,38 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
     if let Some(more) = removed.len().checked_sub(REMOVED_NAMED + 1) {
         findings.push(finding(format!("{} more rows were removed", more + 1)));
     }
+    Ok(findings)
+}
+
+/// Makes indexes and counts anew. What can be read beside broken pages is saved into a new file beside the database,
+/// which stays as it is.
+pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
+    let check = "database.repair";
+    let store = workspace.open_store()?;
+    let broken = store.broken_pages()?;
+    if broken.is_empty() && store.disagreements()?.is_empty() {
+        return Ok(vec![Finding::ok(check, "nothing needs it")]);
+    }
+    // SQLite writes to no file of which more than an index is broken.
+    if broken.iter().all(|problem| problem.contains(" index "))
+        && store.rebuild_derived().is_ok()
+        && store.broken_pages()?.is_empty()
+    {
+        let message = "indexes, references, counts, graph and words were made anew";
+        return Ok(vec![Finding::ok(check, message)]);
+    }
+    let folder = workspace.root.join(".cleo");
+    let saved = folder.join(format!("cleo.db-saved-{}", now.replace(['-', ':'], "")));
+    let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
+    let draft = draft.map_err(|cause| unwritable(&saved, cause))?;
+    let file = draft.path().join("cleo.db");
+    let lost = store.save_readable(&file)?;
+    fs::rename(&file, &saved).map_err(|cause| unwritable(&saved, cause))?;
+    let saved = saved.display();
+    let message = format!("what can be read was saved into {saved}; see `cleo backup --help`");
+    let mut findings = vec![Finding::ok(check, message)];
+    let lost = lost.into_iter();
+    findings.extend(lost.map(|part| Finding::warn("database.lost", part, "cleo backup --help")));
     Ok(findings)
 }
 

@@ -47,7 +47,7 @@ fn check_integrity(store: &SqliteStore) -> Finding {
             None => Finding::ok(check, "every page and index is whole"),
             Some(first) => {
                 let message = format!("the database is broken: {first}");
-                Finding::fail(check, message, "cleo explain E_STORE_CORRUPT")
+                Finding::fail(check, message, "cleo doctor --fix")
             }
         },
     }
@@ -61,7 +61,7 @@ fn check_counts(store: &SqliteStore) -> Finding {
             check,
             "references, counts, graph and words agree with the tasks",
         ),
-        Ok(problems) => Finding::fail(check, problems.join("; "), "cleo explain E_STORE_CORRUPT"),
+        Ok(problems) => Finding::fail(check, problems.join("; "), "cleo doctor --fix"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Checks the installation and the workspace, with a fix for each problem. It only changes the store to remove
-//! damaged rows on request.
+//! Checks the installation and the workspace, with a fix for each problem. It only changes the store on
+//! request, to repair it or to remove damaged rows.
 
 mod clients;
 mod damage;
@@ -18,6 +18,7 @@ use super::init::{self, Options};
 use super::trust::Trust;
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
+use crate::clock::timestamp;
 use crate::config::{LLM_BASE_URL, LLM_PROVIDER, Settings};
 use crate::error::{Error, Result, quote};
 use crate::llm::Model;
@@ -106,6 +107,11 @@ pub(crate) struct Checks {
     #[arg(long)]
     #[serde(skip)]
     remove_damaged: bool,
+    /// First make indexes, counts and words of the database anew; where pages are broken, save what
+    /// can be read into a new file beside it
+    #[arg(long)]
+    #[serde(skip)]
+    fix: bool,
 }
 
 /// Runs all checks, and notes the first failed one as the failure.
@@ -115,10 +121,15 @@ pub(crate) fn examine(
     request: Checks,
 ) -> Result<Report> {
     let mut findings = Vec::new();
+    let assignment = &surroundings.assignment;
+    if request.fix {
+        assignment.refuse_agent("repairs no database")?;
+        let now = timestamp(surroundings.clock.now());
+        findings = damage::repair(&surroundings.workspace()?, &now)?;
+    }
     if request.remove_damaged {
-        let assignment = &surroundings.assignment;
         assignment.refuse_agent("removes no damaged rows")?;
-        findings = damage::remove(&surroundings.workspace()?)?;
+        findings.extend(damage::remove(&surroundings.workspace()?)?);
     }
     let mut runners = Runners::default();
     match surroundings.settings() {

@@ -108,7 +108,8 @@ fn quoted_folder(path: &Path) -> String {
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let message = format!(
-        "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`"
+        "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`, or \
+         save what can be read by `cleo doctor --fix`"
     );
     Error::new(Code::StoreCorrupt, message)
 }

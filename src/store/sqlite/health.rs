@@ -64,7 +64,12 @@ impl SqliteStore {
     /// Checks every page and index of the file. None is right.
     pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
         let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
-        let mut problems = texts(&self.connection, &sql).at(&self.path)?;
+        let mut problems = match texts(&self.connection, &sql) {
+            Err(fault) if fault.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => {
+                vec![fault.to_string()]
+            }
+            problems => problems.at(&self.path)?,
+        };
         problems.retain(|problem| problem != "ok");
         Ok(problems)
     }
@@ -113,7 +118,7 @@ impl SqliteStore {
     }
 }
 
-fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+pub(super) fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(sql)?;
     let rows = statement.query_map((), |row| row.get(0))?;
     rows.collect()

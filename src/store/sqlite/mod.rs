@@ -20,6 +20,7 @@ mod overview;
 mod place;
 mod queries;
 mod records;
+mod repair;
 mod runs;
 mod tasks;
 

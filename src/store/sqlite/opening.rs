@@ -60,7 +60,7 @@ impl SqliteStore {
         }
     }
 
-    fn open(path: &Path) -> Result<SqliteStore> {
+    pub(super) fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::check_opened);

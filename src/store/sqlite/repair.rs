@@ -1,0 +1,143 @@
+//! Repairs a damaged database: what is derived is made anew in place, and what can be read beside broken pages is
+//! copied into a new file.
+
+use std::path::Path;
+
+use rusqlite::{Connection, ErrorCode, Params, Statement};
+
+use super::faults::Faults;
+use super::health::texts;
+use super::{SqliteStore, SqliteTransaction};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::store::{Tasks, Transaction};
+
+/// Maximum number of failed attempts to copy a part of a table; what is left then counts as lost.
+const FAILURES_MAX: i64 = 1 << 20;
+/// The tables that hold more than what is derived from others.
+const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table'
+    AND sql LIKE 'CREATE TABLE %' AND name NOT LIKE 'task_text%' AND name <> 'counters'";
+/// Removes a reference, or the row that cannot be without it: two statements for each column that refers to a table.
+const REFERENCES: &str = "SELECT iif(i.\"notnull\", 'DELETE FROM ' || m.name,
+        'UPDATE ' || m.name || ' SET ' || i.name || ' = NULL')
+        || ' WHERE ' || i.name || ' NOT IN (SELECT ' || f.\"to\" || ' FROM ' || f.\"table\" || ')'
+    FROM sqlite_schema m, pragma_foreign_key_list(m.name) f, pragma_table_info(m.name) i
+    WHERE m.type = 'table' AND i.name = f.\"from\"";
+
+impl SqliteStore {
+    /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere.
+    pub(crate) fn rebuild_derived(&self) -> Result<()> {
+        let open = Box::new(self.begin_write(None)?);
+        open.execute("REINDEX", ())?;
+        derive(&open, 1)?;
+        open.commit().map(drop)
+    }
+
+    /// Copies every readable row into a new database, and returns what was lost. The file must not exist.
+    pub(crate) fn save_readable(self, file: &Path) -> Result<Vec<String>> {
+        SqliteStore::create(file)?.checkpoint()?;
+        let old = &self.connection;
+        old.execute_batch("PRAGMA foreign_keys = OFF").at(file)?;
+        let name = file.to_string_lossy();
+        old.execute("ATTACH ?1 AS saved", [&name]).at(file)?;
+        // Each statement is a transaction: a failed one would end a longer one.
+        old.execute_batch("PRAGMA saved.synchronous = OFF")
+            .at(file)?;
+        let mut lost = Vec::new();
+        for table in texts(old, TABLES).at(file)? {
+            let parts = copy_table(old, &table).at(file)?;
+            lost.extend(parts.into_iter().map(|part| format!("{table}: {part}")));
+        }
+        let next = "SELECT value FROM counters WHERE name = 'next_task'";
+        let next = old.query_row(next, (), |row| row.get(0)).unwrap_or(1);
+        old.execute_batch("DETACH saved").at(file)?;
+        let new = SqliteStore::open(file)?;
+        let open = Box::new(new.begin_write(None)?);
+        derive(&open, next)?;
+        open.commit()?;
+        new.checkpoint()?;
+        Ok(lost)
+    }
+}
+
+/// Computes what is kept beside the tasks. Numbers below `next` are not given again.
+fn derive(open: &SqliteTransaction<'_>, next: i64) -> Result<()> {
+    for statement in open.all(REFERENCES, (), |row| row.get::<_, String>(0))? {
+        open.connection.execute(&statement, ()).at(open.path)?;
+    }
+    let sql = "SELECT number FROM tasks ORDER BY number";
+    let numbers = open.all(sql, (), |row| row.get(0).map(TaskId))?;
+    // The status of a damaged task is read from the graph.
+    let tasks = numbers.into_iter().map(|number| open.salvage(number));
+    let tasks = tasks.collect::<Result<Vec<_>>>()?;
+    open.execute("DELETE FROM nodes", ())?;
+    let sql = "UPDATE counters SET value = 0 WHERE name NOT IN ('next_task', 'agents')";
+    open.execute(sql, ())?;
+    let sql = "UPDATE counters SET value = max(value, ?1, (SELECT 1 + coalesce(max(number), 0)
+        FROM tasks)) WHERE name = 'next_task'";
+    open.execute(sql, [next])?;
+    let mut tasks = tasks.iter().flatten();
+    tasks.try_for_each(|task| open.note_new(task))?;
+    open.read_all_words()
+}
+
+/// Copies the rows of a table, as large a part at once as can be read, and returns the parts that cannot. Of a table
+/// whose key is a text, those after the first broken page and before the last cannot.
+fn copy_table(old: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let key = format!("SELECT name, type FROM pragma_table_info('{table}') WHERE pk = 1");
+    let key = old.query_row(&key, (), |row| Ok((row.get(0)?, row.get(1)?)));
+    let (key, kind): (String, String) = key?;
+    let copy =
+        format!("INSERT OR IGNORE INTO saved.{table} SELECT * FROM main.{table} NOT INDEXED");
+    if kind != "INTEGER" {
+        let mut n_read = 0_i64;
+        for order in ["ASC", "DESC"] {
+            let copy = &mut old.prepare(&format!("{copy} ORDER BY {key} {order} LIMIT ?1"))?;
+            let mut read = 0;
+            for step in (0..40).map(|bit| 1 << (39 - bit)) {
+                read += step * i64::from(try_copy(copy, [read + step])?);
+            }
+            n_read += read;
+        }
+        // Each step succeeds where all rows can be read.
+        let part = format!("all rows but {n_read}");
+        return Ok(Vec::from_iter((n_read < 1 << 40).then_some(part)));
+    }
+    let last = old.query_row(&format!("SELECT max({key}) FROM {table}"), (), |row| {
+        row.get::<_, Option<i64>>(0)
+    });
+    let last = last.map_or(FAILURES_MAX, Option::unwrap_or_default);
+    let copy = &mut old.prepare(&format!("{copy} WHERE {key} BETWEEN ?1 AND ?2"))?;
+    let (mut parts, mut lost, mut failures) = (vec![(0, last)], Vec::<(i64, i64)>::new(), 0);
+    while let Some((from, to)) = parts.pop() {
+        if try_copy(copy, [from, to])? {
+            continue;
+        }
+        failures += 1;
+        if from < to && failures < FAILURES_MAX {
+            let middle = from + (to - from) / 2;
+            parts.extend([(middle + 1, to), (from, middle)]);
+        } else if let Some((_, end)) = lost.last_mut().filter(|(_, end)| *end + 1 == from) {
+            *end = to;
+        } else {
+            lost.push((from, to));
+        }
+    }
+    let lost = lost
+        .iter()
+        .map(|(from, to)| format!("{key} {from} to {to}"));
+    Ok(lost.collect())
+}
+
+/// Returns false if the rows cannot be read.
+fn try_copy(copy: &mut Statement<'_>, range: impl Params) -> rusqlite::Result<bool> {
+    use ErrorCode::{ConstraintViolation, DatabaseCorrupt, SystemIoFailure};
+    match copy
+        .execute(range)
+        .map_err(|fault| (fault.sqlite_error_code(), fault))
+    {
+        Ok(_) => Ok(true),
+        Err((Some(DatabaseCorrupt | ConstraintViolation | SystemIoFailure), _)) => Ok(false),
+        Err((_, fault)) => Err(fault),
+    }
+}
