@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::DateTime;
 use indexmap::IndexMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::error::Category;
@@ -63,6 +64,13 @@ impl Entry {
     pub(crate) fn read(text: &str) -> Result<Entry, Vec<Fault>> {
         let draft = Draft::read(text).map_err(|cause| vec![Fault::syntax(text, &cause)])?;
         draft.entry()
+    }
+
+    /// Returns whether the entry is older than a task: then it is about the task with its id in another workspace.
+    pub(crate) fn is_older_than(&self, task_created_at: &str) -> bool {
+        let at = self.created_at.as_deref().map(DateTime::parse_from_rfc3339);
+        let since = DateTime::parse_from_rfc3339(task_created_at);
+        matches!((at, since), (Some(Ok(at)), Ok(since)) if at < since)
     }
 
     /// Returns the tasks that the entry names: follow-ups, then those that it is linked to.

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use chrono::DateTime;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
@@ -267,18 +266,9 @@ fn find_linked_entry(
         below.extend(transaction.nodes(Some(task))?.iter().map(|node| node.id));
         below.remove(&task);
     }
-    // An entry that is older than the task is about the task with this id in another workspace.
-    let is_older = |entry: &Entry| {
-        let at = entry
-            .created_at
-            .as_deref()
-            .map(DateTime::parse_from_rfc3339);
-        let since = DateTime::parse_from_rfc3339(&whole.created_at);
-        matches!((at, since), (Some(Ok(at)), Ok(since)) if at < since)
-    };
     // Append adds the epic, so an entry that names a task below is about that task.
     let is_own = |_: TaskId, entry: &Entry| {
-        let is_of_other = others.contains(&entry.id) || is_older(entry);
+        let is_of_other = others.contains(&entry.id) || entry.is_older_than(&whole.created_at);
         !is_of_other && !entry.linked_tasks.iter().any(|id| below.contains(id))
     };
     let latest = log::latest_for(&workspace.manifest()?, &[task], is_own)?;
