@@ -91,16 +91,18 @@ fn describe_proof(output: &ShownOutput) -> String {
 
 fn verification(found: &Summary) -> Vec<String> {
     let gates = found.gates.iter();
-    let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::describe_gate(*state)));
+    let gates = gates.map(|(gate, state)| (gate.to_string(), standing::describe_gate(*state)));
     let criteria = found.criteria.iter().enumerate();
     let criteria = criteria.map(|(at, state)| {
-        format!(
-            "criterion {}: {}",
-            at + 1,
-            standing::describe_criterion(*state)
-        )
+        let name = format!("criterion {}", at + 1);
+        (name, standing::describe_criterion(*state))
     });
-    gates.chain(criteria).collect()
+    let all = gates.chain(criteria).map(|(name, state)| {
+        let cause = found.causes.get(&name);
+        let cause = cause.map_or_else(String::new, |cause| format!(", because {cause}"));
+        format!("{name}: {state}{cause}")
+    });
+    all.collect()
 }
 
 fn bullets(lines: &[String]) -> String {

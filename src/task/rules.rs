@@ -1,6 +1,8 @@
 //! Rules for the fields of a task, which agents, phases, plans and imports share. Declared files are checked by their
 //! text alone.
 
+use std::path::Path;
+
 use crate::clock;
 use crate::error::{Code, Error, Result};
 
@@ -205,6 +207,14 @@ fn check_file(file: &str) -> Result<String> {
         );
         Error::new(Code::PathOutside, message)
     })
+}
+
+/// Returns whether a deliverable names a file or folder. Others are words or patterns.
+pub(crate) fn is_path(text: &str) -> bool {
+    let extension = Path::new(text).extension().and_then(|it| it.to_str());
+    let has_extension = extension.is_some_and(|it| it.starts_with(|c: char| c.is_alphabetic()));
+    let has_other = |c: char| c.is_whitespace() || "*?[]{}".contains(c);
+    (text.contains('/') || has_extension) && !text.contains(has_other) && !text.contains("://")
 }
 
 /// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or may do so.

@@ -218,7 +218,7 @@ fn only_changes_of_its_files_make_evidence_stale() {
         assert_eq!(stale, expected, "{what}");
         let shown = workspace.cleo("show T1");
         let word = if is_stale {
-            "implemented: stale"
+            "implemented: stale, because files changed since"
         } else {
             "implemented: passed"
         };

@@ -1,7 +1,7 @@
 //! The gates and criteria of a task: what was proven, and whether that still holds.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -15,6 +15,7 @@ use crate::ops::tasks::One;
 use crate::ops::trust::{Item, Place, Trust, is_own};
 use crate::ops::{Context, require};
 use crate::task::Task;
+use crate::task::rules::is_path;
 use crate::tree::{self, Tree};
 use crate::workspace::Workspace;
 
@@ -105,6 +106,9 @@ pub(crate) struct Summary {
     /// Its criteria, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) criteria: Vec<CriterionState>,
+    /// Why what is stale is stale, by gate or `criterion 1`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) causes: BTreeMap<String, &'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -197,10 +201,21 @@ impl TaskGates {
         let has_gates = self.states.is_some();
         let gates = Gate::ALL.iter().copied().filter(|_| has_gates);
         let criteria = self.criteria.iter().filter(|_| has_criteria);
+        let of_gates = self
+            .causes
+            .iter()
+            .map(|(gate, cause)| (gate.to_string(), *cause));
+        let of_criteria = self.criteria.iter();
+        let of_criteria =
+            of_criteria.filter_map(|one| Some((format!("criterion {}", one.number), one.cause?)));
+        let causes = of_gates.chain(of_criteria);
         (has_gates || has_criteria).then(|| Summary {
             passed: self.passed,
             gates: crate::build_map(gates.map(|gate| (gate, self.state(gate)))),
             criteria: criteria.map(|one| one.state).collect(),
+            causes: causes
+                .map(|(name, cause)| (name, cause.describe()))
+                .collect(),
         })
     }
 
@@ -346,18 +361,13 @@ fn judge(
 
 /// Lists the deliverables of a task that name a file or folder which is not there. Others are words or patterns.
 fn list_missing(workspace: &Workspace, task: &Task) -> Vec<String> {
-    let is_path = |text: &&String| {
-        let extension = Path::new(text).extension().and_then(|it| it.to_str());
-        let has_extension = extension.is_some_and(|it| it.starts_with(|c: char| c.is_alphabetic()));
-        let has_other = |c: char| c.is_whitespace() || "*?[]{}".contains(c);
-        (text.contains('/') || has_extension) && !text.contains(has_other) && !text.contains("://")
-    };
     let is_absent = |text: &&String| {
         workspace
             .confine(text)
             .is_ok_and(|path| path.symlink_metadata().is_err())
     };
-    let missing = task.deliverables.iter().filter(is_path).filter(is_absent);
+    let missing = task.deliverables.iter().filter(|it| is_path(it));
+    let missing = missing.filter(is_absent);
     missing.cloned().collect()
 }
 
