@@ -350,3 +350,36 @@ fn description_that_could_swallow_the_protocol_is_fenced() {
         );
     }
 }
+
+#[test]
+fn prompt_names_the_tests_of_the_project() {
+    for (file, text, command) in [
+        ("Cargo.toml", "[package]", Some("cargo test")),
+        (
+            "package.json",
+            r#"{"scripts": {"test": "x"}}"#,
+            Some("npm test"),
+        ),
+        ("package.json", "{}", None),
+        ("go.mod", "module x", Some("go test ./...")),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]",
+            Some("pytest"),
+        ),
+        (
+            "Makefile",
+            "all:\n\ttrue\ntest:\n\ttrue\n",
+            Some("make test"),
+        ),
+    ] {
+        let workspace = spawn_task().with(file, text);
+        let spawned = spawn(&workspace, &["T1"]);
+        let prompt = spawned["prompt"].as_str().unwrap();
+        let line = prompt
+            .lines()
+            .find(|line| line.starts_with("- Tests of the project: "));
+        let expected = command.map(|command| format!("- Tests of the project: `{command}`"));
+        assert_eq!(line.map(String::from), expected, "{file}: {prompt}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The inputs of a prompt: its output file, and the value of each token.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::path::Path;
 
 use indexmap::IndexSet;
@@ -190,6 +191,7 @@ pub(super) fn make_bindings(
     findings: &log::Latest,
     task: &Task,
     place: &Place,
+    root: &Path,
 ) -> Result<Bindings> {
     let or_none = |text: Option<String>| {
         let text = text.filter(|text| !text.is_empty());
@@ -244,7 +246,10 @@ pub(super) fn make_bindings(
         ("ACCEPTANCE_CRITERIA", criteria),
         ("DELIVERABLES_LIST", deliverables),
         ("MANIFEST_SUMMARIES", findings),
-        ("RELATED_TASKS", describe_related(transaction, epic, &next)?),
+        (
+            "RELATED_TASKS",
+            describe_related(transaction, epic, &next, root)?,
+        ),
     ] {
         value
             .into_iter()
@@ -322,11 +327,13 @@ fn summaries(
     Ok((!lines.is_empty()).then(|| lines.join("\n")))
 }
 
-/// Describes the epic of a task with its goal, and the tasks that wait for it, each on a line of bounded length.
+/// Describes the epic of a task with its goal, the tasks that wait for it, and the tests of the project, each on a line
+/// of bounded length.
 fn describe_related(
     transaction: &dyn Transaction,
     epic: Option<Task>,
     next: &[TaskId],
+    root: &Path,
 ) -> Result<Option<String>> {
     let epic_id = epic.as_ref().map(|epic| epic.id);
     let mut related = Vec::from_iter(epic);
@@ -341,5 +348,23 @@ fn describe_related(
         };
         one_line(text.trim_end_matches(". "), FINDING_MAX)
     });
-    Ok(bullets(&Vec::from_iter(lines)))
+    let tests = find_test_command(root).map(|tests| format!("Tests of the project: `{tests}`"));
+    Ok(bullets(&lines.chain(tests).collect::<Vec<_>>()))
+}
+
+/// Finds the command that runs the tests of a project, by a file in its root and a text in it.
+fn find_test_command(root: &Path) -> Option<&'static str> {
+    const COMMANDS: [(&str, &str, &str); 6] = [
+        ("Cargo.toml", "", "cargo test"),
+        ("go.mod", "", "go test ./..."),
+        ("package.json", "\"test\"", "npm test"),
+        ("pytest.ini", "", "pytest"),
+        ("pyproject.toml", "pytest", "pytest"),
+        ("Makefile", "\ntest:", "make test"),
+    ];
+    let is_there = |(file, text, _): &&(&str, &str, &str)| {
+        let path = root.join(file);
+        path.is_file() && fs::read_to_string(&path).is_ok_and(|found| found.contains(*text))
+    };
+    COMMANDS.iter().find(is_there).map(|(.., command)| *command)
 }

@@ -184,7 +184,8 @@ impl Preparation {
         }
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.chosen.skill)?;
-        let mut bindings = gather::make_bindings(transaction, &self.findings, task, place)?;
+        let root = &self.workspace.root;
+        let mut bindings = gather::make_bindings(transaction, &self.findings, task, place, root)?;
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task,
