@@ -163,7 +163,7 @@ fn show_step(screen: &mut Screen, event: &Event) {
 fn render(screen: &mut Screen, carried: &PlanReport) {
     screen.line(Tone::Strong, first_line(&carried.course.plan.goal, 200));
     let rows = carried.course.steps.iter().map(row);
-    screen.rows(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
+    screen.rows(&["STEP", "AGENT", "", "ATTEMPTS", "SAID"], rows);
     screen.line(Tone::Plain, "");
     screen.verbatim(&carried.answer).line(Tone::Plain, "");
     screen.line(Tone::Plain, "");

@@ -114,7 +114,7 @@ fn render_task(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
         .headline(task.planned.task_id, task.state, title)
         .field("because", task.reason.as_deref().unwrap_or_default());
     if task.attempts > 1 {
-        screen.field("tries", task.attempts);
+        screen.field("attempts", task.attempts);
     }
     if let Some(spawn) = spawn {
         let receipt = &spawn.receipt;

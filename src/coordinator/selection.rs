@@ -23,10 +23,11 @@ use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
 use crate::run::Planned;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Runner, Runners};
-use crate::store::Transaction;
+use crate::store::{Outlines, Transaction};
 use crate::task::Task;
 use crate::task::graph::Node;
 use crate::task::graph::waves::longest_chains;
+use crate::task::overlap::{Occupied, patterns};
 
 const TASKS_MAX: usize = 10_000;
 const HELD_MAX: u32 = 1_000;
@@ -311,6 +312,9 @@ pub(crate) struct Rehearsal {
     pub(crate) task: Planned,
     /// In which wave it could begin at the earliest, from 0; none when it waits for itself.
     pub(crate) wave: Option<usize>,
+    /// Tasks that it waits for because they touch the same files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) shares_files: Vec<TaskId>,
     /// The skill; none for an epic, which needs no agent.
     pub(crate) skill: Option<String>,
     pub(crate) runner: Option<String>,
@@ -329,12 +333,15 @@ pub(crate) fn rehearse(
     if options.is_isolated() {
         Trees::require_startable(&context.workspace)?;
     }
-    let waves = crate::run::waves(&planned);
+    let ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+    let outlines = context.read(|transaction| transaction.outlines(&ids))?;
+    let (waves, mut shares) = keep_files_apart(planned.clone(), &outlines);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());
         Rehearsal {
             wave: waves.get(&task.task_id).copied(),
+            shares_files: shares.remove(&task.task_id).unwrap_or_default(),
             task,
             runner: worker.map(|worker| worker.runner.name().to_string()),
             model: worker.and_then(|worker| worker.model.clone()),
@@ -347,4 +354,39 @@ pub(crate) fn rehearse(
         total: tasks.len(),
         tasks,
     })
+}
+
+/// Returns the wave of each task, and those that each waits for because they touch the same files: in a run, it is
+/// claimed after them.
+fn keep_files_apart(
+    mut planned: Vec<Planned>,
+    outlines: &Outlines,
+) -> (BTreeMap<TaskId, usize>, BTreeMap<TaskId, Vec<TaskId>>) {
+    let mut shares: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+    let (mut waves, mut number) = (crate::run::waves(&planned), 0);
+    while waves.values().any(|wave| *wave >= number) {
+        let (mut occupied, mut is_moved) = (Occupied::default(), false);
+        let of_wave = |task: &&mut Planned| waves.get(&task.task_id) == Some(&number);
+        for task in planned
+            .iter_mut()
+            .filter(|task| !task.is_epic)
+            .filter(of_wave)
+        {
+            let patterns = patterns(outlines.files(task.task_id));
+            match occupied.conflict(&patterns) {
+                Some(taken) => {
+                    let other = TaskId(taken.owner);
+                    task.needs.push(other);
+                    shares.entry(task.task_id).or_default().push(other);
+                    is_moved = true;
+                }
+                None => occupied.occupy(task.task_id.0, patterns),
+            }
+        }
+        match is_moved {
+            true => waves = crate::run::waves(&planned),
+            false => number += 1,
+        }
+    }
+    (waves, shares)
 }

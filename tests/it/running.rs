@@ -774,6 +774,14 @@ fn tasks_with_same_files_run_in_order() {
     for title in ["One", "Two", "Three"] {
         workspace.ok(&format!("add {title} --file src/a.rs"));
     }
+    let planned = workspace.result("run T1 T2 T3 --dry-run --command true")["tasks"].clone();
+    for (at, before) in [json!(null), json!(["T1"]), json!(["T1", "T2"])]
+        .iter()
+        .enumerate()
+    {
+        assert_eq!(planned[at]["wave"], at, "{planned}");
+        assert_eq!(planned[at]["sharesFiles"], *before, "{planned}");
+    }
     expect_exit(run(&workspace, "T1 T2 T3 --jobs 3", "slowly"), 0);
     let mut open = 0;
     for event in events(&workspace) {
@@ -783,6 +791,19 @@ fn tasks_with_same_files_run_in_order() {
             _ => 0,
         };
         assert!(open <= 1, "two at a time");
+    }
+}
+
+#[test]
+fn missing_variable_names_option_that_passes_it() {
+    let workspace = plan_epic().env("SERVICE_TOKEN", "x");
+    let command = r#"sh -c ': "${SERVICE_TOKEN:?is not set}"'"#;
+    for (more, is_told) in [("", true), (" --pass-env SERVICE_TOKEN", false)] {
+        let line = format!("run T2 --repair 0{more} --command");
+        let words: Vec<&str> = line.split(' ').chain([command]).collect();
+        let reply = workspace.finish(workspace.command(&words), "");
+        let hint = "pass it with --pass-env SERVICE_TOKEN";
+        assert_eq!(reply.stdout.contains(hint), is_told, "{reply}");
     }
 }
 

@@ -97,7 +97,7 @@ fn cancel(face: &mut Face<'_>, which: OneRun) -> Result<ExitCode> {
         }
         if !cancelled.released.is_empty() {
             let released = id::list(&cancelled.released);
-            screen.line(Tone::Dim, format!("given back: {released}"));
+            screen.line(Tone::Dim, format!("released: {released}"));
         }
         for branch in &cancelled.branches {
             let merge = format!("git merge {}", quote(branch));

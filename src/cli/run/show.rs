@@ -45,12 +45,16 @@ pub(super) fn render_order(screen: &mut Screen, rehearsed: &Rehearsed) {
             (Some(runner), Some(model)) => format!("{runner}:{model}"),
             (runner, _) => text(runner),
         };
+        let mut after = id::list(&one.task.needs);
+        if !one.shares_files.is_empty() {
+            after += &format!(" (files: {})", id::list(&one.shares_files));
+        }
         vec![
             (Tone::Dim, text(&wave)),
             (Tone::Strong, one.task.task_id.to_string()),
             (Tone::Accent, text(&one.skill)),
             (Tone::Plain, runner),
-            (Tone::Dim, id::list(&one.task.needs)),
+            (Tone::Dim, after),
             (Tone::Plain, one.task.title.clone()),
         ]
     };
@@ -59,7 +63,7 @@ pub(super) fn render_order(screen: &mut Screen, rehearsed: &Rehearsed) {
 
 fn task_table(screen: &mut Screen, tasks: &[TaskRun]) {
     let head = [
-        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
+        "TASK", "STATE", "OUTCOME", "ATTEMPTS", "TIME", "TOKENS", "COST", "TITLE",
     ];
     let tasks = tasks.iter().filter(|task| task.is_counted());
     screen.rows(&head, tasks.map(task_row));

@@ -1,6 +1,7 @@
 //! Runs one attempt: starts the program with a minimal environment and the prompt, reads its output, and stops it at
 //! its limits. One thread serves it and sleeps while nothing happens, so that many run in one process.
 
+use std::env;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
@@ -226,6 +227,31 @@ impl Attempt<'_> {
                 state.end.reason = Some(said.unwrap_or(reason));
             }
         }
+        if state.end.outcome != Some(Outcome::Ok)
+            && let Some(name) = find_missing_variable(self.runner, self.job, &state.end)
+        {
+            let hint = format!("{name} is not passed to the agent; pass it with --pass-env {name}");
+            let said = state
+                .end
+                .reason
+                .take()
+                .map(|said| format!("{said}; {hint}"));
+            state.end.reason = Some(said.unwrap_or(hint));
+        }
         Ok(state.end)
     }
+}
+
+/// Finds a variable that a failed agent names, and that is set here and not passed to it.
+fn find_missing_variable(runner: &dyn Runner, job: &Job, end: &AgentEnd) -> Option<String> {
+    let said = end.stderr_tail.iter().chain(&end.reason);
+    let mut words =
+        said.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    let invocation = runner.invocation(job);
+    let passed = child::work_environment(invocation.passed.iter().chain(&job.passed));
+    let is_missing = |word: &&str| {
+        let is_name = word.contains('_') && !word.contains(|c: char| c.is_ascii_lowercase());
+        is_name && env::var_os(word).is_some() && !passed.iter().any(|(name, _)| name == word)
+    };
+    words.find(is_missing).map(String::from)
 }
