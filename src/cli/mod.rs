@@ -68,7 +68,6 @@ use crate::ops::tasks::{
 use crate::ops::{api, init, proof, undo, work};
 use face::Face;
 use output::Output;
-use screen::Tone;
 
 #[cfg(test)]
 pub(crate) use arguments::GLOBAL_OPTIONS;
@@ -89,10 +88,7 @@ commands! {
     Add(Box<tasks::AddArguments>) => face.run("add", *it, tasks::add);
     /// Change the fields of a task
     #[command(visible_alias = "edit")]
-    Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
-        screen.say(Tone::Good, "Updated ");
-        show::task_line(screen, &updated.task);
-    });
+    Update(Box<Patch>) => face.run("update", *it, tasks::update);
     /// Show a task with its dependencies, children, claim and proof
     #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
     Show(One) => face.inside("show", |context| work::show(context, it), show::render);

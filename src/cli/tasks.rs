@@ -20,7 +20,8 @@ use crate::ops::trust::{Item, warn_of};
 use crate::ops::{Context, api};
 use crate::store::{Archived, Filter};
 use crate::task::Status;
-use crate::task::fields::Draft;
+use crate::task::fields::{Draft, Patch};
+use crate::task::rules::is_path;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,6 +31,7 @@ Examples:
   cleo add 'Implement token refresh' --depends T2 --file 'src/auth/**' --priority high
   cleo add --batch plan.jsonl
 
+Paths of --file and --deliverable count from the current folder; those of a batch from the root.
 A batch has one JSON object per line: title, and any of type, parent, description, agent, priority,
 size, phase, due, estimate and feature, and as lists depends, labels, acceptance, files,
 deliverables and notes. A line may have \"key\":\"name\"; other lines refer to it by \"depends\":[\"@name\"] or \"parent\":\"@name\". All tasks are added,
@@ -46,7 +48,11 @@ pub(super) struct AddArguments {
 
 pub(super) fn add(face: &mut Face<'_>, arguments: AddArguments) -> Result<ExitCode> {
     match arguments.batch {
-        None => face.call(&api::ADD, arguments.draft, show_added),
+        None => {
+            let mut draft = arguments.draft;
+            count_from_root(face, &mut draft.files, &mut draft.deliverables)?;
+            face.call(&api::ADD, draft, show_added)
+        }
         // The error of clap would list every option.
         Some(_) if arguments.draft != Draft::default() => Err(Error::new(
             Code::Usage,
@@ -54,6 +60,21 @@ pub(super) fn add(face: &mut Face<'_>, arguments: AddArguments) -> Result<ExitCo
         )),
         Some(file) => add_batch(face, file),
     }
+}
+
+pub(super) fn update(face: &mut Face<'_>, mut patch: Patch) -> Result<ExitCode> {
+    count_from_root(face, &mut patch.files, &mut patch.deliverables)?;
+    face.call(&api::UPDATE, patch, |screen, updated| {
+        screen.say(Tone::Good, "Updated ");
+        task_line(screen, &updated.task);
+    })
+}
+
+fn count_from_root(face: &Face<'_>, files: &mut [String], results: &mut [String]) -> Result<()> {
+    let results = results.iter_mut().filter(|result| is_path(result));
+    let paths = files.iter_mut().chain(results);
+    face.surroundings()?.count_from_root(paths);
+    Ok(())
 }
 
 fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {

@@ -19,6 +19,7 @@ use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
 use crate::store::Stamp;
 use crate::task::Task;
+use crate::task::rules::normalize_inside;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
@@ -202,6 +203,22 @@ impl Surroundings {
         match &self.root {
             Some(root) => Workspace::at(&self.directory.join(root)),
             None => Workspace::find(&self.directory),
+        }
+    }
+
+    /// Makes paths that count from the current folder count from the root. What leads out is refused later.
+    pub(crate) fn count_from_root<'a>(&self, paths: impl Iterator<Item = &'a mut String>) {
+        let here = self.directory.canonicalize().unwrap_or_default();
+        let root = self
+            .workspace()
+            .ok()
+            .and_then(|it| it.root.canonicalize().ok());
+        let Some(below) = root.and_then(|root| here.strip_prefix(root).ok()) else {
+            return;
+        };
+        for path in paths.filter(|path| !path.trim().is_empty()) {
+            let whole = below.join(path.trim()).to_string_lossy().into_owned();
+            *path = normalize_inside(&whole).unwrap_or(whole);
         }
     }
 

@@ -276,3 +276,54 @@ fn declared_file_lies_in_workspace_and_has_one_name() {
     workspace.ok("update T1 --remove-file ./src/auth/login.rs");
     assert_eq!(files("T1"), json!([]));
 }
+
+#[test]
+fn paths_count_from_the_current_folder() {
+    let workspace = TestWorkspace::new().with("src/deep/a.rs", "");
+    let below = |line: &str| workspace.shell(&format!("cd src/deep && cleo {line}"));
+    below(
+        "add One --file a.rs --file ../../Cargo.toml --deliverable ../notes.md --deliverable 'a report'",
+    );
+    below("update T1 --file '**/*.sql'");
+    let task = workspace.result("show T1")["task"].clone();
+    let files = json!(["src/deep/a.rs", "Cargo.toml", "src/deep/**/*.sql"]);
+    assert_eq!(task["files"], files, "{task}");
+    assert_eq!(task["deliverables"], json!(["src/notes.md", "a report"]));
+    for path in ["../../../x", "/etc/passwd"] {
+        let refused = below(&format!("add Two --file {path}"));
+        assert!(
+            refused.stderr.contains("E_PATH_OUTSIDE_WORKSPACE"),
+            "{refused}"
+        );
+    }
+    workspace.write(
+        "src/deep/plan.jsonl",
+        r#"{"title": "Two", "files": ["b.rs"]}"#,
+    );
+    below("add --batch plan.jsonl");
+    let files = workspace.result("show T2")["task"]["files"].clone();
+    assert_eq!(
+        files,
+        json!(["b.rs"]),
+        "those of a batch count from the root"
+    );
+}
+
+#[test]
+fn wrong_id_names_similar_one() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add A");
+    for (line, similar) in [
+        ("add B --parent T9", "T1"),
+        ("add B --depends T12", "T1"),
+        ("update T1 --depends T3", "T1"),
+    ] {
+        let error = workspace.ask(line)["error"].clone();
+        let expected = json!([{"action": format!("did you mean {similar}?"),
+            "command": format!("cleo show {similar}")}]);
+        assert_eq!(error["alternatives"], expected, "{error}");
+        assert_eq!(error["fix"], "cleo list");
+    }
+    let error = workspace.ask("add B --parent T999")["error"].clone();
+    assert_eq!(error["alternatives"], json!([]), "{error}");
+}

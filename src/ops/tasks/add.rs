@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::fence::Caller;
 use super::run_agents::refuse_other;
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
+use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -202,7 +202,7 @@ impl Batch {
         };
         let is_batch = self.plans.len() > 1;
         for plan in &mut self.plans {
-            plan.resolve_references(find).map_err(|mut error| {
+            plan.resolve_references(tasks, find).map_err(|mut error| {
                 if is_batch {
                     error.message = format!("{}: {}", plan.name(), error.message);
                 }
@@ -321,13 +321,18 @@ impl Plan {
 
     fn resolve_references(
         &mut self,
+        tasks: &dyn Tasks,
         find: impl Fn(&Reference) -> Result<Option<TaskId>>,
     ) -> Result<()> {
         if let Some(parent) = &self.parent {
-            self.task.parent = Some(find(parent)?.ok_or_else(|| no_parent(&name(parent)))?);
+            self.task.parent = Some(
+                find(parent)?
+                    .ok_or_else(|| not_found(tasks, Code::ParentNotFound, &name(parent)))?,
+            );
         }
         for reference in &self.depends {
-            let id = find(reference)?.ok_or_else(|| no_dependency(&name(reference)))?;
+            let id = find(reference)?
+                .ok_or_else(|| not_found(tasks, Code::DependencyNotFound, &name(reference)))?;
             if !self.task.depends.contains(&id) {
                 self.task.depends.push(id);
             }

@@ -9,7 +9,7 @@ use super::claim::end_undone;
 use super::fence::{Caller, check_holder};
 use super::run_agents::{no_removal, refuse_other};
 use super::waits::warn_of_waits;
-use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
+use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
@@ -208,11 +208,15 @@ pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> 
         if let Some(parent) = tasks.parent(*id)?
             && !exists(tasks, parent)?
         {
-            return Err(no_parent(&parent.to_string()));
+            return Err(not_found(tasks, Code::ParentNotFound, &parent.to_string()));
         }
         for need in tasks.depends(*id)? {
             if !exists(tasks, need)? {
-                return Err(no_dependency(&need.to_string()));
+                return Err(not_found(
+                    tasks,
+                    Code::DependencyNotFound,
+                    &need.to_string(),
+                ));
             }
         }
     }

@@ -91,16 +91,29 @@ fn cycle(way: &[String]) -> Error {
     Error::new(Code::Cycle, message)
 }
 
-/// Makes the error for an unknown dependency.
-fn no_dependency(name: &str) -> Error {
-    let message = format!("there is no task {name} to depend on");
-    Error::new(Code::DependencyNotFound, message).fix("cleo list")
-}
-
-/// Makes the error for an unknown parent.
-fn no_parent(name: &str) -> Error {
-    let message = format!("there is no task {name} to be the parent");
-    Error::new(Code::ParentNotFound, message).fix("cleo list")
+/// Makes the error for an unknown parent or dependency, with the nearest id that has one digit less or another one.
+fn not_found(tasks: &dyn Tasks, code: Code, name: &str) -> Error {
+    let role = match code {
+        Code::ParentNotFound => "be the parent",
+        _ => "depend on",
+    };
+    let error = Error::new(code, format!("there is no task {name} to {role}")).fix("cleo list");
+    let Ok(TaskId(wrong)) = name.parse() else {
+        return error;
+    };
+    let (digits, mut similar) = (wrong.to_string(), Vec::new());
+    for at in 0..digits.len() {
+        let (head, tail) = (&digits[..at], &digits[at + 1..]);
+        let others = ["", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let others = others.map(|other| format!("{head}{other}{tail}"));
+        similar.extend(others.iter().filter_map(|other| other.parse::<u32>().ok()));
+    }
+    similar.sort_by_key(|number| number.abs_diff(wrong));
+    let mut similar = similar.into_iter().map(TaskId);
+    match similar.find(|id| exists(tasks, *id).unwrap_or(false)) {
+        Some(id) => error.or(format!("did you mean {id}?"), format!("cleo show {id}")),
+        None => error,
+    }
 }
 
 pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
