@@ -211,8 +211,8 @@ Examples:
 
 Checks settings, the configured model (without calling it), folders, database, skills, protocols,
 manifest, agent files, the clock, expired claims, git for worktrees, and agent programs on the
-PATH (which are only asked for version and help). Nothing is changed without --fix and --remove-damaged.
---jq also filters failed checks (exit 6).")]
+PATH (which are only asked for version and help). Nothing is changed without --fix and
+--remove-damaged. --jq also filters failed checks (exit 6).")]
 pub(super) struct DoctorArguments {
     #[command(flatten)]
     examination: Checks,

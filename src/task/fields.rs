@@ -48,8 +48,8 @@ macro_rules! fields {
         #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
         #[command(after_help = "\
-List options add values to the task; --clear and --remove-… remove values first. Paths of --file and
---deliverable count from the current folder.
+List options add values to the task; --clear and --remove-… remove values first.
+Paths of --file and --deliverable count from the current folder.
 
 Examples:
   cleo update T3 --title 'Implement token refresh' --priority high
