@@ -206,7 +206,8 @@ impl Surroundings {
         }
     }
 
-    /// Makes paths that count from the current folder count from the root. What leads out is refused later.
+    /// Makes paths that count from the current folder count from the root. A path that leads out is refused
+    /// later.
     pub(crate) fn count_from_root<'a>(&self, paths: impl Iterator<Item = &'a mut String>) {
         let here = self.directory.canonicalize().unwrap_or_default();
         let root = self

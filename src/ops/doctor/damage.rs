@@ -44,8 +44,8 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Makes indexes and counts anew. What can be read beside broken pages is saved into a new file beside the database,
-/// which stays as it is.
+/// Makes indexes and counts anew, or saves the readable rows into a new file beside the database, which stays as it is
+/// where pages are broken.
 pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     let check = "database.repair";
     let store = workspace.open_store()?;
