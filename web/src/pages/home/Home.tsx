@@ -125,7 +125,7 @@ function AtWork({ one }: { one: Now["atWork"][number] }) {
   const href = run ? (one.task ? `${run}?task=${one.task}` : run) : `/work/${one.task}`;
   return (
     <li className="home-row">
-      <StatusGlyph state={one.verifying ? "verifying" : "running"} label={one.verifying ? "Verifying" : "At work"} />
+      <StatusGlyph state={one.verifying ? "verifying" : "running"} label={one.verifying ? "Verifying" : one.run ? "At work" : "Claimed"} still={one.run === null} />
       <span className="home-what">
         <span className="row">
           <Link className="ell strong" href={href}>

@@ -4,7 +4,7 @@ import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
-import { navigate, withQuery, Link } from "../../router";
+import { navigate, usePlace, withQuery, Link } from "../../router";
 import { Page, Split, Unknown } from "../../shell/Page";
 import { useKeys } from "../../shell/keys";
 import { useCommands } from "../../shell/places";
@@ -31,6 +31,10 @@ export default function Work() {
   const graph = useGraph(filters);
   const marking = useMarks((marks) => marks.on) && filters.view !== "graph";
   useEffect(() => clearMarks, []);
+  const isBoard = usePlace().query.get("view") === "board";
+  useEffect(() => {
+    if (isBoard) navigate(BOARD, { replace: true });
+  }, [isBoard]);
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
   const [filtering, setFiltering] = useState(false);
   useWorkKeys(filters.task, marking, filters.view === "graph", () => setFiltering(true));
