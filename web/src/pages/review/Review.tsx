@@ -20,6 +20,7 @@ import { useCommands } from "../../shell/places";
 import { Log } from "../runs/Log";
 import { Proof, SentPrompt, UsageTab } from "../runs/attempt";
 import { useTask } from "../work/useTask";
+import { linesOf } from "./lines";
 import { Criteria, Description } from "../work/tabs/Overview";
 import type { ViewProps } from "../../App";
 import "../runs/runs.css";
@@ -240,23 +241,6 @@ function Changed({ file }: { file: FileChange }) {
       {file.cut && file.text !== null && <p className="muted small change-none">There is more. See it with git.</p>}
     </details>
   );
-}
-
-/** The lines of hunks with their number: of a removed line that before, of others that after. */
-export function linesOf(text: string) {
-  let [old, next] = [0, 0];
-  return (text === "" ? [] : text.replace(/\n$/, "").split("\n")).map((line) => {
-    const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
-    if (hunk) {
-      [old, next] = [Number(hunk[1]), Number(hunk[2])];
-      return { kind: "hunk", number: "", text: line };
-    }
-    if (line.startsWith("\\")) return { kind: "hunk", number: "", text: line.slice(2) };
-    if (line.startsWith("-")) return { kind: "del", number: String(old++), text: line };
-    if (line.startsWith("+")) return { kind: "ins", number: String(next++), text: line };
-    old++;
-    return { kind: "same", number: String(next++), text: line };
-  });
 }
 
 type How = "approve" | "retry" | "same" | "note";
