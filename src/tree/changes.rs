@@ -1,4 +1,4 @@
-//! What differs between a commit and another, or the files of a folder, by file. Git compares contents as they are: no
+//! The differences between a commit and another, or the files of a folder, by file. Git compares contents as they are: no
 //! filter, no driver and no setting of the repository takes part, because they may be an attacker's.
 
 use std::ffi::{OsStr, OsString};

@@ -1,6 +1,5 @@
 //! The present: agents at work with their last line, what needs a person, and what was delivered.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -356,7 +355,10 @@ impl View<'_> {
 /// Reads the last line of a log that says something.
 fn read_last_line(path: &Path) -> Option<String> {
     let mut log = file::open(path).ok()?;
-    let tail = read_tail(&mut log)?;
+    let end = log.metadata().ok()?.len();
+    log.seek(SeekFrom::Start(end.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    log.take(TAIL).read_to_end(&mut tail).ok()?;
     let lines = tail.split(|byte| *byte == b'\n').rev();
     lines.map(serde_json::from_slice).find_map(|line| {
         let entry: Entry<'_> = line.ok()?;
@@ -376,14 +378,6 @@ fn read_last_line(path: &Path) -> Option<String> {
             .find(|line| !line.is_empty());
         last.map(cut)
     })
-}
-
-fn read_tail(log: &mut File) -> Option<Vec<u8>> {
-    let end = log.metadata().ok()?.len();
-    log.seek(SeekFrom::Start(end.saturating_sub(TAIL))).ok()?;
-    let mut tail = Vec::new();
-    log.take(TAIL).read_to_end(&mut tail).ok()?;
-    Some(tail)
 }
 
 #[cfg(test)]

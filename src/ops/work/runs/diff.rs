@@ -1,4 +1,4 @@
-//! What an attempt changed: in the merge, in its worktree or on its branch, or among the files of its task.
+//! The changes of an attempt: in the merge, in its worktree or on its branch, or among the files of its task.
 
 use std::fs;
 use std::path::{Path, PathBuf};
