@@ -32,20 +32,21 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
+    /// Makes the next claim of a task; none where no number is left for its epoch.
     pub(crate) fn after(
         last: Option<&Claim>,
         task: TaskId,
         holder: &str,
         now: DateTime<Utc>,
         lease: Lease,
-    ) -> Claim {
-        Claim {
+    ) -> Option<Claim> {
+        Some(Claim {
             task,
-            epoch: last.map_or(0, |last| last.epoch).saturating_add(1),
+            epoch: last.map_or(0, |last| last.epoch).checked_add(1)?,
             holder: Some(holder.to_string()),
             since: clock::timestamp(now),
             expires: lease.end(now),
-        }
+        })
     }
 
     /// Returns the claim with a lease that lasts at least `lease` from now; it is never shortened.
@@ -152,7 +153,7 @@ mod tests {
 
     fn claim() -> Claim {
         let now = moment("2026-01-26T09:00:00Z");
-        Claim::after(None, TaskId(1), "ada", now, Lease::default())
+        Claim::after(None, TaskId(1), "ada", now, Lease::default()).unwrap()
     }
 
     #[test]
@@ -206,7 +207,15 @@ mod tests {
         let now = moment("2026-01-26T09:10:00Z");
         let freed = claim().release("2026-01-26T09:05:00.000Z");
         let next = Claim::after(Some(&freed), TaskId(1), "bob", now, Lease::default());
-        assert_eq!((claim().epoch, freed.epoch, next.epoch), (1, 1, 2));
+        assert_eq!((claim().epoch, freed.epoch, next.unwrap().epoch), (1, 1, 2));
+        let last = Claim {
+            epoch: u32::MAX,
+            ..freed
+        };
+        assert_eq!(
+            Claim::after(Some(&last), TaskId(1), "bob", now, Lease::default()),
+            None
+        );
     }
 
     #[test]
@@ -220,7 +229,7 @@ mod tests {
     #[test]
     fn lease_ends_with_years_that_have_four_digits() {
         let now = moment("9999-12-31T23:30:00Z");
-        let claim = Claim::after(None, TaskId(1), "ada", now, Lease::default());
+        let claim = Claim::after(None, TaskId(1), "ada", now, Lease::default()).unwrap();
         assert_eq!(claim.expires, END_OF_TIME);
         assert!(!claim.is_ahead_of(now));
     }

@@ -21,7 +21,7 @@ use crate::error::{Code, Error, Result, quote};
 /// Permissions of a file that only its owner may read.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
 /// Permissions of a folder that only its owner may enter.
-const PRIVATE_FOLDER: u32 = 0o700;
+pub(crate) const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Creates a folder that only its owner may enter, with the folders that are missing above it.
 pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
@@ -133,6 +133,12 @@ pub(crate) fn read_stdin(max: u64) -> Result<Vec<u8>> {
 
 /// Writes a text that begins with `mark`, as [`write_whole`] does, over an earlier one (`kind`) but no other file.
 pub(crate) fn write_over_own(path: &Path, mark: &str, kind: &str, text: &str) -> Result<()> {
+    refuse_other_file(path, mark, kind)?;
+    write_whole(path, text)
+}
+
+/// Refuses a file that is there and does not begin with `mark`.
+pub(crate) fn refuse_other_file(path: &Path, mark: &str, kind: &str) -> Result<()> {
     if path.is_file() {
         let start = read_start(path, mark.len() as u64)?;
         if !start.is_empty() && start != mark.as_bytes() {
@@ -141,7 +147,7 @@ pub(crate) fn write_over_own(path: &Path, mark: &str, kind: &str, text: &str) ->
             return Err(Error::new(Code::Exists, message));
         }
     }
-    write_whole(path, text)
+    Ok(())
 }
 
 /// Writes a file atomically, through a temporary file. A link stays, and its target is written. Pipes and

@@ -266,7 +266,11 @@ pub(super) fn team(
         }
         for task in planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
-            let whole = transaction.task(task.task_id)?;
+            let whole = match transaction.task(task.task_id) {
+                // It is refused when it is to be claimed.
+                Err(error) if error.code == Code::RowDamaged => None,
+                read => read?,
+            };
             let (mut runner, mut skill) = (0, None);
             if let Some(whole) = whole.as_ref().filter(|_| !task.is_epic) {
                 let chosen = team.choose(whole, &catalogue, options, &ambience.runners)?;

@@ -18,7 +18,14 @@ pub(crate) const CLAIM_OF: &str = "the claim of task";
 /// Name of the part of the log that lost commits were in.
 pub(crate) const LOG_END: &str = "the end of the write-ahead log";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
-const REMOVABLE: [&str; 5] = ["run", "event", "conversation", "message", "record"];
+const REMOVABLE: [&str; 6] = [
+    "run",
+    "event",
+    "conversation",
+    "message",
+    "record",
+    "counter",
+];
 
 static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
 

@@ -4,17 +4,14 @@
 -- of the others, without those that SQLite sets by itself. SQLite reads all
 -- of this each time the database is opened, so each table and index has to be worth it.
 
-CREATE TABLE counters (
-    name TEXT PRIMARY KEY,
-    value INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- The id that comes next, how many tasks there are with each status, and how many are ready. An
 -- archived task counts as `archived`, whatever its status is. `agents` counts the changes of agents, so that a
--- process that keeps them in memory knows when to look again.
-INSERT INTO counters VALUES ('next_task', 1), ('pending', 0), ('active', 0), ('review', 0),
-    ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0), ('archived', 0), ('ready', 0),
-    ('agents', 0);
+-- process that keeps them in memory knows when to look again. A counter that is missing or damaged is counted anew.
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL,
+    sum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 -- Lists leave out what is archived; both kinds of list are read from an index, in order of number.

@@ -7,6 +7,7 @@
 )]
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -89,6 +90,8 @@ fn copy_of_damaged_database_can_be_put_back() {
     let copied = workspace.result("backup copy.db");
     let copy = fs::read(workspace.path("copy.db")).unwrap();
     assert_eq!(copied["bytes"], copy.len());
+    let mode = fs::metadata(workspace.path("copy.db")).unwrap().mode();
+    assert_eq!(mode & 0o777, 0o600);
     workspace.fails("backup copy.db", "E_EXISTS");
     workspace.fails("backup .cleo/cleo.db-wal", "E_INPUT_INVALID");
     assert_eq!(fs::read(workspace.path("copy.db")).unwrap(), copy);

@@ -227,7 +227,7 @@ fn unresolved_import_dependency_is_named_until_removed() {
     let names = r#"{"danglingDepends":["bd-17","it's, odd","T99"]}"#.replace('\'', "''");
     // As the store counts them when it writes the task.
     let counted = "UPDATE nodes SET dangling = 3, is_ready = 0, is_stuck = 1";
-    let unready = "UPDATE counters SET value = 0 WHERE name = 'ready'";
+    let unready = "DELETE FROM counters WHERE name = 'ready'";
     tamper(&workspace, &format!("UPDATE tasks SET extra = '{names}'"));
     tamper(&workspace, counted);
     tamper(&workspace, unready);
@@ -320,10 +320,7 @@ fn cycle_in_database_is_named_by_every_command() {
     // As the store counts it when it writes an edge.
     let counted = "UPDATE nodes SET open_needs = open_needs + 1, is_ready = 0 WHERE number = 1";
     tamper(&workspace, counted);
-    tamper(
-        &workspace,
-        "UPDATE counters SET value = 0 WHERE name = 'ready'",
-    );
+    tamper(&workspace, "DELETE FROM counters WHERE name = 'ready'");
     let told = problems(&workspace, "T1");
     assert_eq!(told.as_array().unwrap().len(), 1);
     let message = "tasks wait for each other in a circle: T1 → T3 → T2 → T1";

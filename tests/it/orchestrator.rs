@@ -55,9 +55,7 @@ fn crowd(title: &str) -> TestWorkspace {
                     '2026-01-25T10:00:00.000Z', 0 FROM tasks WHERE number BETWEEN 2 AND 59;
                 UPDATE nodes SET status = t.status, is_ready = t.status = 'pending' AND NOT is_epic
                     FROM tasks t WHERE t.number = nodes.number;
-                UPDATE counters SET value = (SELECT count(*) FROM tasks WHERE status = name)
-                    WHERE name IN ('pending', 'active', 'blocked');
-                UPDATE counters SET value = (SELECT sum(is_ready) FROM nodes) WHERE name = 'ready';";
+                DELETE FROM counters WHERE name <> 'next_task'";
     workspace.change_database(&changes.replace("HOLDER", &holder));
     let reason = format!("BLOCKED:{}", "why ".repeat(100));
     let needs = [reason.as_str(), "T300", "T301", "T302"];

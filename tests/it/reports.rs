@@ -46,6 +46,12 @@ fn run_is_written_as_one_page_that_needs_nothing_else() {
         "cleo runs show --help"
     );
     assert_eq!(workspace.ask("list")["success"], true);
+    // Only an earlier page is replaced.
+    workspace.write("code.html", "mine");
+    let id = format!("runs show {id} --html");
+    workspace.refuse(format!("{id} code.html"), "E_EXISTS");
+    assert_eq!(workspace.read("code.html"), "mine");
+    workspace.ok(&format!("{id} report.html"));
 }
 
 #[test]
@@ -164,8 +170,9 @@ fn failures_are_annotated() {
 #[test]
 fn unwritable_report_is_refused_before_run_starts() {
     let workspace = plan_epic();
-    workspace.write("out/x", "");
+    workspace.write("out/x", "mine");
     for (place, code) in [
+        ("out/x", "E_EXISTS"),
         (".cleo/cleo.db", "E_INPUT_INVALID"),
         ("out", "E_FILE_UNWRITABLE"),
         ("gone/junit.xml", "E_FILE_UNWRITABLE"),

@@ -36,7 +36,7 @@ const KEPT: [(&str, &str); 9] = [
     ),
     (
         "the sum of all counts",
-        "SELECT (SELECT count(*) FROM tasks) <> (SELECT sum(value) FROM counters
+        "SELECT (SELECT count(*) FROM tasks) <> (SELECT total(value) FROM counters
              WHERE name NOT IN ('next_task', 'ready'))",
     ),
     (
@@ -70,7 +70,7 @@ const KEPT: [(&str, &str); 9] = [
     ),
     (
         "the counter of ids",
-        "SELECT (SELECT value FROM counters WHERE name = 'next_task')
+        "SELECT coalesce((SELECT value FROM counters WHERE name = 'next_task'), 1)
              <= (SELECT coalesce(max(number), 0) FROM tasks)",
     ),
 ];

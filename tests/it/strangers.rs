@@ -343,6 +343,65 @@ fn damaged_claims_and_operations_cost_only_themselves() {
 }
 
 #[test]
+fn damaged_counters_are_counted_anew() {
+    let workspace = TestWorkspace::with_plan();
+    workspace.ok("add Gone");
+    workspace.ok("delete T6");
+    let asked = ["status", "orchestrator ready", "next", "list"];
+    let answers = || asked.map(|words| workspace.ask(words)["result"].clone());
+    let before = answers();
+    for damage in [
+        "UPDATE counters SET value = -3",
+        "UPDATE counters SET value = 2",
+        "DELETE FROM counters",
+    ] {
+        sql(&workspace, damage);
+        assert_eq!(answers(), before, "{damage}");
+        // No id is given again, also if its task is gone.
+        let added = workspace.result("add More")["task"]["id"].clone();
+        workspace.ok(&format!("delete {}", added.as_str().unwrap()));
+        assert_eq!(answers(), before, "{damage}");
+        workspace.ok("doctor --remove-damaged");
+        workspace.result("doctor");
+    }
+    assert_eq!(workspace.result("add Last")["task"]["id"], "T10");
+}
+
+#[test]
+fn highest_number_does_not_mix_up_log() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    let highest = "UPDATE operations SET number = 9223372036854775807;
+         UPDATE changes SET operation = 9223372036854775807, sequence = 9223372036854775807";
+    sql(&workspace, &format!("PRAGMA foreign_keys = OFF; {highest}"));
+    for title in ["A", "B", "C"] {
+        workspace.ok(&format!("update T1 --title {title}"));
+    }
+    for title in ["B", "A"] {
+        workspace.ok("undo");
+        let shown = workspace.result("show T1");
+        assert_eq!(shown["task"]["title"], title);
+    }
+    let found = workspace.ask("doctor")["result"]["findings"].to_string();
+    assert!(found.contains("operation is damaged"), "{found}");
+}
+
+#[test]
+fn damaged_task_costs_run_only_its_own_step() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    workspace.ok("add Second");
+    sql(
+        &workspace,
+        "UPDATE tasks SET files = 'odd' WHERE number = 1",
+    );
+    let ran = workspace.ask("run T1 T2 --command true");
+    let tasks = ran["result"]["tasks"].as_array().unwrap().iter();
+    let attempts: Vec<&Value> = tasks.map(|task| &task["attempts"]).collect();
+    assert_eq!(attempts, [0, 2], "{ran}");
+}
+
+#[test]
 fn damaged_task_is_not_handed_out() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First --priority critical");
@@ -982,17 +1041,19 @@ fn undo_brings_damaged_proof_back_damaged() {
     workspace.ok("spawn T3");
     sql(
         &workspace,
-        "UPDATE gates SET state = 'odd'; UPDATE spawns SET receipt = 'no JSON'",
+        "UPDATE gates SET state = 'odd'; UPDATE spawns SET receipt = 'no JSON';
+         UPDATE tasks SET acceptance = 'no JSON' WHERE number = 4",
     );
     let shown = workspace.result("list --all");
     workspace.ok("delete T1 --cascade");
     workspace.ok("undo");
     assert_eq!(workspace.result("list --all"), shown);
-    for task in ["T2", "T3"] {
+    for task in ["T2", "T3", "T4"] {
         workspace.refuse(format!("complete {task}"), "E_ROW_DAMAGED");
     }
     workspace.ok("update T2 --clear required-gates");
     workspace.ok("spawn T3 --again");
+    workspace.ok("delete T4");
     workspace.ok("doctor --remove-damaged");
     workspace.ok("delete T1 --cascade --force");
     workspace.ok("undo");

@@ -225,6 +225,12 @@ pub(super) fn put_claim(
         record_claim(transaction, "expired", last, false)?;
     }
     let claim = Claim::after(last, task, &caller.name, caller.at, lease);
+    let claim = claim.ok_or_else(|| {
+        let message = format!(
+            "no claim of {task} can follow the last one, whose epoch is the highest number"
+        );
+        Error::new(Code::RowDamaged, message).fix(format!("cleo show {task}"))
+    })?;
     transaction.put_claim(&claim)?;
     record_claim(transaction, "claimed", &claim, forced)?;
     Ok(claim)
@@ -278,6 +284,7 @@ pub(crate) fn heartbeat(
     context.write(|transaction| {
         let task = require(transaction, id)?;
         check_epoch(transaction, &task, &caller)?;
+        refuse_other(transaction, id, &caller)?;
         let claim = transaction.claim(id)?;
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
             return Err(refuse_lost_claim(&task, None, &caller));

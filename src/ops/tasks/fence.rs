@@ -144,10 +144,14 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
                     .or("give it back", format!("cleo release {id} --epoch {epoch}")),
             )
         }
-        Some(_) => Err(Error::new(Code::Claimed, describe_holder(claim))
-            .fix("cleo claim --next")
-            .or("see how it stands", format!("cleo show {id}"))
-            .or("take it from them", format!("cleo release {id} --force"))),
+        Some(_) => {
+            let error = Error::new(Code::Claimed, describe_holder(claim)).fix("cleo claim --next");
+            let error = error.or("see how it stands", format!("cleo show {id}"));
+            Err(match caller.run {
+                Some(_) => error,
+                None => error.or("take it from them", format!("cleo release {id} --force")),
+            })
+        }
     }
 }
 

@@ -1,14 +1,18 @@
 //! Exports tasks.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
 use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::error::{Code, Error, Result};
-use crate::file::unwritable;
+use crate::file::{PRIVATE_FOLDER, unwritable};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::store::{Archived, Filter, Transaction};
@@ -95,10 +99,12 @@ pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Cop
     }
     let folder = file.parent().unwrap_or(&file);
     // SQLite makes a journal beside the draft.
-    let drafts = tempfile::Builder::new().prefix(".new-").tempdir_in(folder);
+    let mut drafts = tempfile::Builder::new();
+    drafts.permissions(Permissions::from_mode(PRIVATE_FOLDER));
+    let drafts = drafts.prefix(".new-").tempdir_in(folder);
     let drafts = drafts.map_err(|cause| unwritable(&file, cause))?;
     let draft = drafts.path().join("cleo.db");
-    context.workspace.open_store()?.copy_to(&draft)?;
+    context.workspace.open_store()?.copy_to(&draft, &file)?;
     let written = File::open(&draft).and_then(|written| {
         written.sync_all()?;
         let bytes = written.metadata()?.len();
@@ -135,12 +141,25 @@ pub(crate) fn each(
     }
 }
 
+/// Writes all tasks as lines, in one thread while another reads them. Returns as well how many there are.
 fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
-    let mut text = format!("{}\n", cleo::HEADER);
-    let total = each(tasks, |task| {
-        let written = cleo::write_line(task, &mut text);
-        written
-            .map_err(|cause| Error::new(Code::Internal, "a task cannot be written").because(cause))
-    })?;
-    Ok((text, total))
+    let (sender, read) = mpsc::sync_channel::<Task>(PIECE as usize);
+    let write = move || {
+        let mut text = format!("{}\n", cleo::HEADER);
+        let mut tasks = read.into_iter();
+        let written = tasks.try_for_each(|task| cleo::write_line(task, &mut text));
+        written.map(|()| text)
+    };
+    thread::scope(|scope| {
+        let writer = scope.spawn(write);
+        // A writer that failed takes no more.
+        let total = each(tasks, |task| {
+            let _ = sender.send(task);
+            Ok(())
+        })?;
+        drop(sender);
+        let written = writer.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let failed = |cause| Error::new(Code::Internal, "a task cannot be written").because(cause);
+        written.map(|text| (text, total)).map_err(failed)
+    })
 }

@@ -18,6 +18,8 @@ use crate::run::{RunKind, StepState, TaskRun, Usage};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
+/// The first lines of a page.
+pub(crate) const START: &str = "<!doctype html>\n<!-- a run of cleo -->\n";
 const TEMPLATE: &str = include_str!("page.hbs");
 const STYLE: &str = include_str!("page.css");
 /// Longest text that is shown of one thing, in characters.

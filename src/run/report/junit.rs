@@ -7,13 +7,17 @@ use super::{error_code, escape_xml, explain_failure};
 use crate::run::view::RunView;
 use crate::run::{StepState, TaskRun};
 
+/// The first lines of a report.
+pub(crate) const START: &str =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- a run of cleo -->\n";
+
 pub(crate) fn junit(view: &RunView) -> String {
     let mut waves: BTreeMap<_, Vec<&TaskRun>> = BTreeMap::new();
     for task in view.list_counted() {
         waves.entry(task.wave).or_default().push(task);
     }
     let all: Vec<&TaskRun> = view.list_counted().collect();
-    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let mut text = START.to_string();
     let _ = writeln!(
         text,
         "<testsuites name=\"{}\" {}>",

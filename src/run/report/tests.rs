@@ -91,7 +91,7 @@ fn is_well_formed(text: &str) -> bool {
             .split([' ', '/', '\n'])
             .next()
             .unwrap_or_default();
-        let is_void = ["meta", "!doctype", "?xml"].contains(&name) || tag.ends_with('/');
+        let is_void = ["meta", "!doctype", "!--", "?xml"].contains(&name) || tag.ends_with('/');
         match tag.starts_with('/') {
             true if open.pop() != Some(name) => return false,
             false if !is_void => open.push(name),

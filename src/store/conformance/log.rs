@@ -187,7 +187,8 @@ pub(super) fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
         "ada",
         NOW.parse().unwrap(),
         Lease::default(),
-    );
+    )
+    .unwrap();
     transaction.put_claim(&claim).unwrap();
     transaction.delete(TaskId(3)).unwrap();
     transaction.commit().unwrap();

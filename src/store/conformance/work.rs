@@ -12,7 +12,7 @@ const LATER: &str = "2026-01-26T10:00:00.000Z";
 
 fn claim(number: u32, holder: &str) -> Claim {
     let now = NOW.parse().unwrap();
-    Claim::after(None, TaskId(number), holder, now, Lease::default())
+    Claim::after(None, TaskId(number), holder, now, Lease::default()).unwrap()
 }
 
 pub(super) fn a_claim_is_kept_and_its_epoch_outlives_it(store: &mut dyn Store) {

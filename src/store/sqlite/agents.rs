@@ -72,9 +72,8 @@ impl Agents for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Counts a change of an agent, and returns its number.
     fn next_revision(&self) -> Result<u32> {
-        let sql = "UPDATE counters SET value = value + 1 WHERE name = ?1";
-        self.execute(sql, [REVISION])?;
-        self.counter(REVISION)
+        let next = self.counter(REVISION)?.wrapping_add(1);
+        self.write_counter(REVISION, next).map(|()| next)
     }
 }
 

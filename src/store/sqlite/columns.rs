@@ -133,6 +133,25 @@ pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Resul
     }
 }
 
+/// Numbers from here on are damaged or of a stranger: SQLite gives random ones after the highest that it has.
+pub(super) const NUMBER_MAX: u64 = 1 << 53;
+
+/// The number of a new row: the next after the others.
+macro_rules! next {
+    ($table:literal, $key:literal) => {
+        concat!(
+            "(SELECT coalesce(max(",
+            $key,
+            "), 0) + 1 FROM ",
+            $table,
+            " WHERE ",
+            $key,
+            " < 1 << 53)"
+        )
+    };
+}
+pub(super) use next;
+
 /// A field of a task as a column.
 pub(super) trait Column: Sized {
     fn write(&self) -> ToSqlOutput<'_>;

@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, from_json, json, read_checked_id, refuse_deep, require_unchanged, to_signed,
+    all_of, from_json, json, next, read_checked_id, refuse_deep, require_unchanged, to_signed,
     to_unsigned, unchanged, word,
 };
 use crate::error::Result;
@@ -20,11 +20,15 @@ pub(super) const COLUMNS: &str = unchanged!(
 pub(super) const MESSAGE: &str =
     unchanged!("id, conversation, run, type, content, metadata, created_at");
 
-const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6,
+const PUT: &str = concat!(
+    "INSERT INTO conversations VALUES (",
+    next!("conversations", "position"),
+    ", ?1, ?2, ?3, ?4, ?5, ?6,
         checksum(?1, ?2, ?3, ?4, ?5, ?6))
     ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, agent = excluded.agent,
         status = excluded.status, last_message_at = excluded.last_message_at,
-        record = excluded.record, sum = excluded.sum";
+        record = excluded.record, sum = excluded.sum"
+);
 
 impl Conversations for SqliteTransaction<'_> {
     fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
@@ -76,8 +80,12 @@ impl Conversations for SqliteTransaction<'_> {
     }
 
     fn add_message(&mut self, message: &Message) -> Result<()> {
-        let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7,
-                       checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7))";
+        let sql = concat!(
+            "INSERT INTO messages VALUES (",
+            next!("messages", "position"),
+            ", ?1, ?2, ?3, ?4, ?5, ?6, ?7,
+                       checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7))"
+        );
         let metadata = serde_json::json!(message.metadata).to_string();
         refuse_deep(&metadata)?;
         self.execute(

@@ -4,7 +4,7 @@ use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::faults::{self, Faults};
-use super::{SqliteStore, chat, conversations, graph, last, log, records, runs, tasks};
+use super::{SqliteStore, chat, conversations, graph, last, log, nodes, records, runs, tasks};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
@@ -13,7 +13,14 @@ use crate::store::{Claims, OperationFilter, Tasks, Transaction};
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
 /// Tables whose damaged rows are removed: the key, the columns that are read and how, and what is deleted before a row.
-const REMOVABLE: [(&str, &str, &str, Read, &str); 7] = [
+const REMOVABLE: [(&str, &str, &str, Read, &str); 8] = [
+    (
+        "counters",
+        "name",
+        nodes::COUNTER,
+        |row| nodes::read_counter(row).map(drop),
+        "",
+    ),
     (
         "runs",
         "position",
@@ -84,8 +91,8 @@ impl SqliteStore {
     }
 
     /// Removes unreadable runs, events, conversations, messages, records and receipts of earlier prompts, with the events
-    /// of such runs and the messages of such conversations, and the note of lost commits; ends unreadable claims. Returns
-    /// them.
+    /// of such runs and the messages of such conversations, counters, which are counted anew, and the note of lost commits;
+    /// ends unreadable claims. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let mut open = Box::new(self.begin_write(None)?);
         let mut removed = Vec::new();

@@ -9,7 +9,8 @@ use crate::error::{Code, Error, Result, quote};
 use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF, PROMPT_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
-const KINDS: [(&str, &str); 16] = [
+const KINDS: [(&str, &str); 17] = [
+    ("FROM counters", "counter"),
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", PROMPT_OF),

@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode};
 
 use super::faults::Faults;
+use super::place::create_private;
 use super::{SqliteStore, log_of};
 use crate::error::Result;
 
@@ -93,13 +94,14 @@ impl SqliteStore {
         Ok(problems)
     }
 
-    /// Copies the database, with what its log holds, into an empty file.
-    pub(crate) fn copy_to(&self, file: &Path) -> Result<()> {
+    /// Copies the database, with what its log holds, into a new file, a draft for `place`.
+    pub(crate) fn copy_to(&self, file: &Path, place: &Path) -> Result<()> {
+        create_private(file)?;
         let name = file.to_str().ok_or_else(|| {
             error!(
                 InputInvalid,
                 "{} is not UTF-8, which SQLite needs",
-                file.display()
+                place.display()
             )
         })?;
         let copied = self.connection.execute("VACUUM INTO ?1", [name]);
@@ -107,10 +109,13 @@ impl SqliteStore {
             .as_ref()
             .err()
             .and_then(rusqlite::Error::sqlite_error_code);
-        let is_of_copy = matches!(code, Some(ErrorCode::DiskFull | ErrorCode::CannotOpen));
+        let is_of_copy = matches!(
+            code,
+            Some(ErrorCode::DiskFull | ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
+        );
         copied
             .map(drop)
-            .at(if is_of_copy { file } else { &self.path })
+            .at(if is_of_copy { place } else { &self.path })
     }
 
     pub(crate) fn log_bytes(&self) -> u64 {

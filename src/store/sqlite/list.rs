@@ -160,7 +160,7 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     if let Some(limit) = filter.limit.filter(|_| is_by_status) {
         // A status that no task has would only make the query longer.
         let counters = transaction.counters()?;
-        let held = |status: &Status| counters.contains_key(status.word());
+        let held = |status: &Status| counters[status.word()] > 0;
         let statuses = Vec::from_iter(filter.statuses.iter().copied().filter(held));
         conditions = Conditions::of_first(&statuses, limit.saturating_add(filter.offset));
     }
@@ -231,7 +231,7 @@ fn sum_counters<'a>(
     }
     let counters = transaction.counters()?;
     let counts = wanted.into_iter().filter_map(|name| counters.get(name));
-    Ok(counts.sum())
+    Ok(counts.copied().map(u64::from).sum())
 }
 
 /// Finds tasks by words. A query with more than words is first searched literally; one of words finally in

@@ -3,7 +3,9 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::columns::{from_json, json, refuse_deep, require_unchanged, to_signed, to_unsigned};
+use super::columns::{
+    NUMBER_MAX, from_json, json, next, refuse_deep, require_unchanged, to_signed, to_unsigned,
+};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{CLAIMS, UNDOABLE};
@@ -105,7 +107,7 @@ impl Log for SqliteTransaction<'_> {
         };
         let (of_tasks, of_claims) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS));
         let sql = format!(
-            "{OPERATION} WHERE by = ?1 AND undoes IS NULL AND undone_by IS NULL
+            "{OPERATION} WHERE by = ?1 AND number < 1 << 53 AND undoes IS NULL AND undone_by IS NULL
                  AND {of_tasks} AND NOT {of_claims} ORDER BY number DESC LIMIT 1"
         );
         self.first(&sql, [by], read_operation)
@@ -115,7 +117,7 @@ impl Log for SqliteTransaction<'_> {
         let kinds = UNDOABLE.join("', '");
         let sql = format!(
             "{OPERATION} JOIN changes c ON c.operation = number
-             WHERE c.task = ?1 AND number > ?2 AND c.kind IN ('{kinds}')
+             WHERE c.task = ?1 AND number > ?2 AND number < 1 << 53 AND c.kind IN ('{kinds}')
                  AND undone_by IS NULL AND (undoes IS NULL OR undoes < ?2)
              ORDER BY c.sequence DESC LIMIT 1"
         );
@@ -132,8 +134,16 @@ impl SqliteTransaction<'_> {
     ) -> Result<()> {
         refuse_deep(detail)?;
         let operation = self.current_operation()?;
-        let sql = "INSERT INTO changes VALUES (NULL, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
-        self.execute(sql, (operation, kind, task.map(|id| id.0), detail))?;
+        let sql = "INSERT INTO changes VALUES (?5, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
+        let row = (
+            operation,
+            kind,
+            task.map(|id| id.0),
+            detail,
+            self.next_change,
+        );
+        self.execute(sql, row)?;
+        self.next_change += 1;
         Ok(())
     }
 
@@ -148,19 +158,31 @@ impl SqliteTransaction<'_> {
                 "a transaction without a stamp cannot change tasks",
             )
         })?;
-        let sql = "INSERT INTO operations
-                   VALUES (NULL, ?1, ?2, ?3, NULL, NULL, checksum(?1, ?2, ?3, NULL, NULL))";
+        let sql = concat!(
+            "INSERT INTO operations VALUES (",
+            next!("operations", "number"),
+            ", ?1, ?2, ?3, NULL, NULL, checksum(?1, ?2, ?3, NULL, NULL))"
+        );
         self.execute(sql, (&stamp.at, &stamp.by, stamp.command))?;
         let number = self.connection.last_insert_rowid();
         self.operation = Some(number);
+        let next = concat!("SELECT ", next!("changes", "sequence"));
+        self.next_change = to_signed(self.count(next, ())?);
         Ok(number)
     }
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     require_unchanged(row, 7)?;
+    let number = to_unsigned(row, 0)?;
+    if number >= NUMBER_MAX {
+        return Err(rusqlite::Error::IntegralValueOutOfRange(
+            0,
+            to_signed(number),
+        ));
+    }
     Ok(Operation {
-        number: to_unsigned(row, 0)?,
+        number,
         at: row.get(1)?,
         by: row.get(2)?,
         command: row.get(3)?,

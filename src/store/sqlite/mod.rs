@@ -96,6 +96,7 @@ impl SqliteStore {
             commits: &self.commits,
             stamp: stamp.cloned(),
             operation: None,
+            next_change: 0,
             unwritten: RefCell::default(),
             unread: RefCell::default(),
         })
@@ -142,6 +143,8 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
+    /// The number of its next change.
+    next_change: i64,
     /// Changes of the graph that are not written yet.
     unwritten: RefCell<Unwritten>,
     /// Tasks that the index of words lacks.

@@ -1,11 +1,12 @@
 //! Maintains the denormalized `nodes` and `counters` tables; no other module writes them. A transaction
 //! collects changes and writes each row once, before the graph is read and on commit.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use rusqlite::Row;
 
 use super::SqliteTransaction;
-use super::columns::to_unsigned;
-use super::faults::corrupt;
+use super::columns::{require_unchanged, unchanged};
 use super::kept::{Kept, is_closed};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -16,6 +17,8 @@ const NEXT_ID: &str = "next_task";
 pub(super) const READY: &str = "ready";
 /// Name of the counter of what is archived, whatever its status is.
 const ARCHIVED: &str = "archived";
+
+pub(super) const COUNTER: &str = unchanged!("name, value");
 
 /// A row as the table has it, if it does, and as it is to be.
 struct Held {
@@ -64,17 +67,46 @@ impl SqliteTransaction<'_> {
     }
 
     pub(super) fn counter(&self, name: &str) -> Result<u32> {
-        let sql = "SELECT value FROM counters WHERE name = ?1";
-        let value = self.first(sql, [name], |row| row.get(0))?;
-        value.ok_or_else(|| corrupt(self.path, &format!("its counter `{name}` is missing")))
+        self.stored_counter(name)?
+            .map_or_else(|| self.recount(name), Ok)
     }
 
-    /// Returns the counters that are not zero.
-    pub(super) fn counters(&self) -> Result<BTreeMap<String, u64>> {
+    fn stored_counter(&self, name: &str) -> Result<Option<u32>> {
+        let sql = format!("SELECT {COUNTER} FROM counters WHERE name = ?1");
+        let mut stored = self.all(&sql, [name], read_counter)?;
+        Ok(stored.pop().map(|(_, value)| value))
+    }
+
+    /// Counts what a counter stands for.
+    fn recount(&self, name: &str) -> Result<u32> {
+        let tasks = "SELECT count(*) FROM tasks WHERE";
+        let sql = match name {
+            NEXT_ID => "SELECT max((SELECT coalesce(max(number), 0) FROM tasks),
+                    (SELECT coalesce(max(task), 0) FROM changes)) + 1"
+                .to_string(),
+            READY => "SELECT count(*) FROM nodes WHERE is_ready = 1".to_string(),
+            ARCHIVED => format!("{tasks} archived_at IS NOT NULL"),
+            _ => format!("{tasks} status = '{name}' AND archived_at IS NULL"),
+        };
+        Ok(u32::try_from(self.count(&sql, ())?).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO counters VALUES (?1, ?2, checksum(?1, ?2))";
+        self.execute(sql, (name, value)).map(drop)
+    }
+
+    /// Returns how many tasks there are of each status, and archived ones.
+    pub(super) fn counters(&self) -> Result<BTreeMap<&'static str, u32>> {
         self.write_nodes()?;
-        let sql = "SELECT name, value FROM counters WHERE value <> 0";
-        let counters = self.all(sql, (), |row| Ok((row.get(0)?, to_unsigned(row, 1)?)))?;
-        Ok(counters.into_iter().collect())
+        let sql = format!("SELECT {COUNTER} FROM counters");
+        let stored: HashMap<String, u32> = self.all(&sql, (), read_counter)?.into_iter().collect();
+        let names = Status::ALL.iter().map(|status| status.word());
+        let counted = names.chain([ARCHIVED]).map(|name| {
+            let value = stored.get(name).copied();
+            Ok((name, value.map_or_else(|| self.recount(name), Ok)?))
+        });
+        counted.collect()
     }
 
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {
@@ -264,11 +296,21 @@ impl SqliteTransaction<'_> {
         }
         let counters = std::mem::take(&mut self.unwritten.borrow_mut().counters);
         for (name, by) in counters.into_iter().filter(|(_, by)| *by != 0) {
-            let sql = "UPDATE counters SET value = value + ?2 WHERE name = ?1";
-            self.execute(sql, (name, by))?;
+            let value = match self.stored_counter(name)? {
+                Some(value) => u32::try_from(i64::from(value) + by).unwrap_or_default(),
+                // What is counted anew has all that was written.
+                None if name == NEXT_ID => self.recount(name)?.max(self.next_number()?),
+                None => self.recount(name)?,
+            };
+            self.write_counter(name, value)?;
         }
         Ok(())
     }
+}
+
+pub(super) fn read_counter(row: &Row<'_>) -> rusqlite::Result<(String, u32)> {
+    require_unchanged(row, 2)?;
+    Ok((row.get(0)?, row.get(1)?))
 }
 
 fn counter(task: &Task) -> &'static str {

@@ -32,27 +32,23 @@ impl Overview for SqliteTransaction<'_> {
     fn counts(&self, root: Option<TaskId>) -> Result<Counts> {
         self.write_nodes()?;
         let read = |row: &Row<'_>| Ok((word(row, 0)?, to_unsigned(row, 1)?));
-        let rows = match root {
+        let Some(root) = root else {
             // Counters have the tasks that are not archived, an index has the others.
-            None => self.all(
-                "SELECT status, sum(value) FROM (
-                     SELECT name AS status, value FROM counters
-                     WHERE name NOT IN ('archived', 'next_task', 'ready', 'agents')
-                     UNION ALL SELECT status, count(*) FROM tasks
-                     WHERE archived_at IS NOT NULL GROUP BY status)
-                 GROUP BY status HAVING sum(value) > 0",
-                (),
-                read,
-            ),
-            Some(root) => {
-                let sql = format!(
-                    "{BELOW} SELECT n.status, count(*) FROM scope s
-                     JOIN nodes n ON n.number = s.number GROUP BY n.status"
-                );
-                self.all(&sql, [root.0], read)
+            let archived =
+                "SELECT status, count(*) FROM tasks WHERE archived_at IS NOT NULL GROUP BY status";
+            let mut counts: Counts = crate::build_map(self.all(archived, (), read)?);
+            let counters = self.counters()?;
+            for status in Status::ALL.iter().copied() {
+                *counts.entry(status).or_default() += u64::from(counters[status.word()]);
             }
+            counts.retain(|_, number| *number > 0);
+            return Ok(counts);
         };
-        Ok(crate::build_map(rows?))
+        let sql = format!(
+            "{BELOW} SELECT n.status, count(*) FROM scope s
+             JOIN nodes n ON n.number = s.number GROUP BY n.status"
+        );
+        self.all(&sql, [root.0], read).map(crate::build_map)
     }
 
     fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {

@@ -6,8 +6,8 @@ use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
 use super::columns::{
-    from_json, ignore_damage, read_checked_id, read_id, require_unchanged, to_unsigned, unchanged,
-    word,
+    from_json, ignore_damage, next, read_checked_id, read_id, require_unchanged, to_unsigned,
+    unchanged, word,
 };
 use crate::claim::Claim;
 use crate::error::{Code, Result};
@@ -74,7 +74,8 @@ impl SqliteTransaction<'_> {
         let long_ago = "1970-01-01T00:00:00.000Z";
         Ok(Claim {
             task,
-            epoch: u32::try_from(epoch).unwrap_or_default(),
+            // No other claim can be after it.
+            epoch: u32::try_from(epoch).unwrap_or(u32::MAX),
             holder: None,
             since: long_ago.to_string(),
             expires: long_ago.to_string(),
@@ -153,14 +154,13 @@ impl Spawns for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
-        let sql = "INSERT INTO spawns VALUES
-                 (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+        let sql = concat!("INSERT INTO spawns VALUES (", next!("spawns", "sequence"), ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
                   checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
              ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
                  at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
                  output_digest = excluded.output_digest, forced = excluded.forced, mark = excluded.mark,
                  sum = excluded.sum,
-                 sequence = (SELECT max(sequence) + 1 FROM spawns)";
+                 sequence = excluded.sequence");
         self.execute(
             sql,
             (

@@ -5,8 +5,8 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteTransaction;
 use super::columns::{
-    all_of, from_json, json, plain_id, read_checked_id, refuse_deep, require_unchanged, to_signed,
-    to_unsigned, unchanged, word,
+    all_of, from_json, json, next, plain_id, read_checked_id, refuse_deep, require_unchanged,
+    to_signed, to_unsigned, unchanged, word,
 };
 use crate::error::Result;
 use crate::id;
@@ -24,12 +24,16 @@ pub(super) const EVENT: &str = unchanged!("cursor, run, at, kind, detail", "run,
 /// How many of the last runs are looked through for words, and sorted by anything but their begin.
 const SEARCHED_MAX: u32 = 10_000;
 
-const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
+const PUT: &str = concat!(
+    "INSERT INTO runs VALUES (",
+    next!("runs", "position"),
+    ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10,
         checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10))
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
         user_id = excluded.user_id, agent = excluded.agent, started_at = excluded.started_at,
         execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
-        owner = excluded.owner, record = excluded.record, sum = excluded.sum";
+        owner = excluded.owner, record = excluded.record, sum = excluded.sum"
+);
 
 impl Runs for SqliteTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
@@ -162,7 +166,11 @@ impl Runs for SqliteTransaction<'_> {
     }
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: Detail) -> Result<Event> {
-        let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
+        let sql = concat!(
+            "INSERT INTO events VALUES (",
+            next!("events", "cursor"),
+            ", ?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))"
+        );
         let text = json(&detail);
         refuse_deep(&text)?;
         self.execute(sql, (run, at, kind, text))?;

@@ -4,7 +4,9 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
 use super::checksum::{Checksum, sum_values};
-use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
+use super::columns::{
+    Column, ignore_damage, json, next, read_checked_id, read_id, refuse_deep, word,
+};
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
@@ -262,6 +264,7 @@ impl Tasks for SqliteTransaction<'_> {
         }
         let gates = self.gates(id);
         let removed = Removed {
+            has_damaged_task: self.task(id).is_err(),
             task,
             has_damaged_prompt: self.latest_spawn(id).is_err(),
             has_damaged_gates: gates.is_err(),
@@ -271,23 +274,24 @@ impl Tasks for SqliteTransaction<'_> {
             claim: self.claim(id)?,
         };
         self.record(&log::delete(&removed))?;
-        let is_damaged = self.task(id).is_err();
-        if !is_damaged {
+        if !removed.has_damaged_task {
             self.forget_words(&removed.task)?;
         }
         self.note_gone(&removed.task)?;
         self.execute("DELETE FROM tasks WHERE number = ?1", [id.0])?;
-        // The words of a damaged one in the index are unknown.
-        if is_damaged {
-            self.read_all_words()
-        } else {
-            Ok(())
+        match removed.has_damaged_task {
+            // Its words in the index are unknown.
+            true => self.read_all_words(),
+            false => Ok(()),
         }
     }
 
     fn restore(&mut self, removed: &Removed) -> Result<()> {
         let id = removed.task.id;
         self.write(None, &removed.task)?;
+        if removed.has_damaged_task {
+            self.execute("UPDATE tasks SET acceptance = '' WHERE number = ?1", [id.0])?;
+        }
         for spawn in &removed.spawns {
             self.write_spawn(spawn)?;
         }
@@ -295,8 +299,11 @@ impl Tasks for SqliteTransaction<'_> {
             self.write_link(link)?;
         }
         if removed.has_damaged_prompt {
-            let sql =
-                "INSERT INTO spawns VALUES (NULL, ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)";
+            let sql = concat!(
+                "INSERT INTO spawns VALUES (",
+                next!("spawns", "sequence"),
+                ", ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)"
+            );
             self.execute(sql, [id.0])?;
         }
         if removed.has_damaged_gates {

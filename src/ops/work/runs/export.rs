@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::show;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{unwritable, write_whole};
+use crate::file::{refuse_other_file, unwritable, write_whole};
 use crate::ops::{Context, Surroundings};
 use crate::run::report::{github, html, junit};
 use crate::run::view::RunView;
@@ -19,7 +19,8 @@ pub(crate) struct Github {
 
 pub(crate) fn page(context: &mut Context, id: &str, path: &Path) -> Result<RunView> {
     let shown = show(context, id)?;
-    write_named_file(&context.surroundings, path, &html::page(&shown)?)?;
+    let place = resolve_named_file(&context.surroundings, path, html::START)?;
+    write_whole(&place, &html::page(&shown)?)?;
     Ok(shown)
 }
 
@@ -28,12 +29,13 @@ pub(crate) fn html(context: &mut Context, id: &str) -> Result<String> {
 }
 
 pub(crate) fn write_junit(surroundings: &Surroundings, shown: &RunView, path: &Path) -> Result<()> {
-    write_named_file(surroundings, path, &junit::junit(shown))
+    let place = resolve_named_file(surroundings, path, junit::START)?;
+    write_whole(&place, &junit::junit(shown))
 }
 
 /// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
 pub(crate) fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
-    resolve_named_file(surroundings, path).map(|_| ())
+    resolve_named_file(surroundings, path, junit::START).map(drop)
 }
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
@@ -53,13 +55,8 @@ pub(crate) fn write_github_report(shown: &RunView, places: &Github) -> (String, 
     (github::annotations(shown), faults)
 }
 
-/// Writes a file that the user named, and nothing over what is cleo's own.
-fn write_named_file(surroundings: &Surroundings, path: &Path, text: &str) -> Result<()> {
-    write_whole(&resolve_named_file(surroundings, path)?, text)
-}
-
-/// Finds where a file that the user named would be written.
-fn resolve_named_file(surroundings: &Surroundings, path: &Path) -> Result<PathBuf> {
+/// Finds where a report that begins with `start` would be written: over an earlier one, and no other file.
+fn resolve_named_file(surroundings: &Surroundings, path: &Path, start: &str) -> Result<PathBuf> {
     let full = surroundings.directory.join(path);
     let workspace = surroundings.workspace()?;
     workspace.refuse_own(&full)?;
@@ -76,6 +73,7 @@ fn resolve_named_file(surroundings: &Surroundings, path: &Path) -> Result<PathBu
         let fix = format!("mkdir -p {}", quote(&folder.to_string_lossy()));
         return Err(Error::new(Code::FileUnwritable, message).fix(fix));
     }
+    refuse_other_file(&full, start, "a report of a run")?;
     Ok(full)
 }
 
