@@ -3,12 +3,17 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
+use super::columns::next;
 use super::faults::{self, Faults};
-use super::{SqliteStore, chat, conversations, graph, last, log, nodes, records, runs, tasks};
+use super::{
+    SqliteStore, SqliteTransaction, chat, conversations, graph, last, log, nodes, records, runs,
+    tasks,
+};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
-use crate::store::{Claims, OperationFilter, Tasks, Transaction};
+use crate::store::{Claims, OperationFilter, Removed, Tasks, Transaction};
+use crate::task::{Status, Task};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
@@ -134,6 +139,40 @@ impl SqliteStore {
         open.commit()?;
         removed.extend(last::forget_loss(&self.path));
         Ok(removed)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
+    pub(super) fn remove_damaged_dependency(&self, dependent: TaskId, gone: &Task) -> Result<()> {
+        let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
+        self.execute(sql, (dependent.0, gone.id.0))?;
+        let is = |status| u32::from(gone.status == status);
+        self.change_kept(dependent.0, |kept| {
+            let open = kept.open_needs + is(Status::Done);
+            kept.open_needs = open.saturating_sub(1);
+            kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
+        })
+    }
+
+    /// Makes damaged again what was damaged of a task when it was deleted: it would come back without its demand for proof.
+    pub(super) fn damage_again(&self, removed: &Removed) -> Result<()> {
+        let id = removed.task.id.0;
+        if removed.has_damaged_task {
+            self.execute("UPDATE tasks SET acceptance = '' WHERE number = ?1", [id])?;
+        }
+        if removed.has_damaged_prompt {
+            let sql = concat!(
+                "INSERT INTO spawns VALUES (",
+                next!("spawns", "sequence"),
+                ", ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)"
+            );
+            self.execute(sql, [id])?;
+        }
+        if removed.has_damaged_gates {
+            self.execute("INSERT INTO gates VALUES (?1, '', 0)", [id])?;
+        }
+        Ok(())
     }
 }
 

@@ -4,9 +4,7 @@ use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, params_from_iter};
 
 use super::checksum::{Checksum, sum_values};
-use super::columns::{
-    Column, ignore_damage, json, next, read_checked_id, read_id, refuse_deep, word,
-};
+use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
 use crate::gate::Gates;
@@ -289,28 +287,16 @@ impl Tasks for SqliteTransaction<'_> {
     fn restore(&mut self, removed: &Removed) -> Result<()> {
         let id = removed.task.id;
         self.write(None, &removed.task)?;
-        if removed.has_damaged_task {
-            self.execute("UPDATE tasks SET acceptance = '' WHERE number = ?1", [id.0])?;
-        }
         for spawn in &removed.spawns {
             self.write_spawn(spawn)?;
         }
         for link in &removed.links {
             self.write_link(link)?;
         }
-        if removed.has_damaged_prompt {
-            let sql = concat!(
-                "INSERT INTO spawns VALUES (",
-                next!("spawns", "sequence"),
-                ", ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)"
-            );
-            self.execute(sql, [id.0])?;
-        }
-        if removed.has_damaged_gates {
-            self.execute("INSERT INTO gates VALUES (?1, '', 0)", [id.0])?;
-        } else if removed.gates != Gates::default() {
+        if removed.gates != Gates::default() {
             self.write_gates(id, &removed.gates)?;
         }
+        self.damage_again(removed)?;
         if let Some(claim) = &removed.claim {
             self.put_claim(claim)?;
         }
@@ -319,18 +305,6 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
-    fn remove_damaged_dependency(&self, dependent: TaskId, gone: &Task) -> Result<()> {
-        let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
-        self.execute(sql, (dependent.0, gone.id.0))?;
-        let is = |status| u32::from(gone.status == status);
-        self.change_kept(dependent.0, |kept| {
-            let open = kept.open_needs + is(Status::Done);
-            kept.open_needs = open.saturating_sub(1);
-            kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
-        })
-    }
-
     /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         refuse_deep(&json(&task.extra))?;
