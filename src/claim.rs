@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 
 /// How far a clock may be behind the beginning of a claim before it counts as set back.
@@ -32,17 +33,20 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Makes the next claim of a task; none where no number is left for its epoch.
     pub(crate) fn after(
         last: Option<&Claim>,
         task: TaskId,
         holder: &str,
         now: DateTime<Utc>,
         lease: Lease,
-    ) -> Option<Claim> {
-        Some(Claim {
+    ) -> Result<Claim> {
+        let epoch = last.map_or(0, |last| last.epoch).checked_add(1);
+        Ok(Claim {
             task,
-            epoch: last.map_or(0, |last| last.epoch).checked_add(1)?,
+            epoch: epoch.ok_or_else(|| {
+                let message = format!("the last claim of {task} has the highest epoch");
+                Error::new(Code::RowDamaged, message).fix(format!("cleo show {task}"))
+            })?,
             holder: Some(holder.to_string()),
             since: clock::timestamp(now),
             expires: lease.end(now),
@@ -127,7 +131,7 @@ impl Lease {
 impl TryFrom<u64> for Lease {
     type Error = String;
 
-    fn try_from(seconds: u64) -> Result<Lease, String> {
+    fn try_from(seconds: u64) -> std::result::Result<Lease, String> {
         let wrong = || format!("a lease is {seconds} seconds; it can be 1 second to 30 days");
         Lease::from_seconds(seconds).ok_or_else(wrong)
     }
@@ -136,7 +140,7 @@ impl TryFrom<u64> for Lease {
 impl FromStr for Lease {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Lease, String> {
+    fn from_str(text: &str) -> std::result::Result<Lease, String> {
         let wrong = || format!("`{text}` is not a lease such as 90s, 30m, 1h or 2d, up to 30d");
         let seconds = clock::duration(text);
         seconds.and_then(Lease::from_seconds).ok_or_else(wrong)
@@ -212,10 +216,7 @@ mod tests {
             epoch: u32::MAX,
             ..freed
         };
-        assert_eq!(
-            Claim::after(Some(&last), TaskId(1), "bob", now, Lease::default()),
-            None
-        );
+        assert!(Claim::after(Some(&last), TaskId(1), "bob", now, Lease::default()).is_err());
     }
 
     #[test]

@@ -197,7 +197,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 79] = [
     ("GET /api/work/tasks", "", "", 200, &["tasks", "total"]),
     ("POST /api/work/tasks", "", r#"{"title": "Sixth"}"#, 201, &["created", "task"]),
     ("PATCH /api/work/tasks/{id}", "T6", r#"{"phase": "build"}"#, 200, &["task"]),
-    ("GET /api/work/tasks/{id}", "T6", "", 200, &["attempts", "children", "claim", "critical", "dependents", "depends", "dispatch", "gates", "missing", "position", "problems", "refused", "spawns", "state", "task", "unblocks", "verified", "wave"]),
+    ("GET /api/work/tasks/{id}", "T6", "", 200, &["attempts", "children", "claim", "critical", "dependents", "depends", "dispatch", "gates", "live", "missing", "position", "problems", "refused", "spawns", "state", "task", "unblocks", "verified", "wave"]),
     ("GET /api/work/rows", "", "", 200, &["counts", "rows", "total", "version"]),
     ("GET /api/work/graph", "", "", 200, &["counts", "criticalPath", "edges", "epic", "focus", "groups", "lanes", "nodes", "problems", "size", "stacks", "version"]),
     ("GET /api/search", "", "", 200, &["items", "q", "total"]),

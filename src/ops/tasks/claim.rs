@@ -224,13 +224,7 @@ pub(super) fn put_claim(
     if let Some(last) = last.filter(|last| last.is_expired(&caller.now)) {
         record_claim(transaction, "expired", last, false)?;
     }
-    let claim = Claim::after(last, task, &caller.name, caller.at, lease);
-    let claim = claim.ok_or_else(|| {
-        let message = format!(
-            "no claim of {task} can follow the last one, whose epoch is the highest number"
-        );
-        Error::new(Code::RowDamaged, message).fix(format!("cleo show {task}"))
-    })?;
+    let claim = Claim::after(last, task, &caller.name, caller.at, lease)?;
     transaction.put_claim(&claim)?;
     record_claim(transaction, "claimed", &claim, forced)?;
     Ok(claim)
@@ -289,8 +283,7 @@ pub(crate) fn heartbeat(
         let Some(claim) = claim.filter(|claim| claim.holder.is_some()) else {
             return Err(refuse_lost_claim(&task, None, &caller));
         };
-        let holder = claim.holder.as_deref().unwrap_or_default();
-        let is_own = caller.works_under(holder);
+        let is_own = caller.works_under(claim.holder.as_deref().unwrap_or_default());
         if !is_own && !force {
             return Err(holder_error(&claim, &caller, "heartbeat"));
         }

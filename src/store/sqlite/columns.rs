@@ -133,7 +133,7 @@ pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Resul
     }
 }
 
-/// Numbers from here on are damaged or of a stranger: SQLite gives random ones after the highest that it has.
+/// Numbers from here on are damaged or foreign: SQLite gives random ones after the highest that it has.
 pub(super) const NUMBER_MAX: u64 = 1 << 53;
 
 /// The number of a new row: the next after the others.

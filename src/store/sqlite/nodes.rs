@@ -67,11 +67,11 @@ impl SqliteTransaction<'_> {
     }
 
     pub(super) fn counter(&self, name: &str) -> Result<u32> {
-        self.stored_counter(name)?
+        self.find_counter(name)?
             .map_or_else(|| self.recount(name), Ok)
     }
 
-    fn stored_counter(&self, name: &str) -> Result<Option<u32>> {
+    fn find_counter(&self, name: &str) -> Result<Option<u32>> {
         let sql = format!("SELECT {COUNTER} FROM counters WHERE name = ?1");
         let mut stored = self.all(&sql, [name], read_counter)?;
         Ok(stored.pop().map(|(_, value)| value))
@@ -296,9 +296,9 @@ impl SqliteTransaction<'_> {
         }
         let counters = std::mem::take(&mut self.unwritten.borrow_mut().counters);
         for (name, by) in counters.into_iter().filter(|(_, by)| *by != 0) {
-            let value = match self.stored_counter(name)? {
+            let value = match self.find_counter(name)? {
                 Some(value) => u32::try_from(i64::from(value) + by).unwrap_or_default(),
-                // What is counted anew has all that was written.
+                // A recount has all that was written.
                 None if name == NEXT_ID => self.recount(name)?.max(self.next_number()?),
                 None => self.recount(name)?,
             };

@@ -100,14 +100,18 @@ test("what the agent said and what cleo found stand apart", async () => {
 });
 
 test("a dialog that a menu opened gives the focus back to the button of the menu", async () => {
-  const look = await world.open("/work/T7");
+  const look = await world.open("/runs?status=failed");
   const { page } = look;
-  await page.getByRole("button", { name: "More for T7" }).click();
-  await page.getByRole("menuitem", { name: "Add a dependency" }).click();
+  await page
+    .getByRole("link", { name: /Specify the HTTP interface/ })
+    .first()
+    .click();
+  await page.getByRole("button", { name: "More for this run" }).click();
+  await page.getByRole("menuitem", { name: "Compare with another run" }).click();
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "More for T7");
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "More for this run");
   await look.close();
 });
 

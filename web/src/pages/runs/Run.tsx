@@ -3,7 +3,7 @@ import { isLive, touchesRun, type RunPage } from "../../api/types";
 import { useResource } from "../../api/resource";
 import { Loaded, sentence } from "../../parts/States";
 import { Page, Unknown } from "../../shell/Page";
-import { withQuery, TextLink } from "../../router";
+import { usePlace, withQuery, TextLink } from "../../router";
 import type { ViewProps } from "../../App";
 import { reported } from "./attempts";
 import { RunActions } from "./RunActions";
@@ -12,7 +12,10 @@ import { Cost, Duration, Tokens, tokens, useNow, millis } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
 import { useAgents } from "../../agents/agents";
+import { later } from "../../parts/later";
 import "./runs.css";
+
+const RunCompare = later(() => import("./RunCompare"));
 
 const CRUMB = { label: "Runs", href: "/runs" };
 
@@ -24,6 +27,7 @@ export default function Run({ params }: ViewProps) {
 function One({ id }: { id: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(id)}`, { on: touchesRun(id) });
   const data = run.data;
+  const other = usePlace().query.get("compare");
   if (run.failure?.status === 404) return <Unknown id={id} crumb={CRUMB} />;
   return (
     <Page title={data?.run.title ?? id} id={id} crumbs={[CRUMB]} actions={data && <RunActions run={data.run} />} rail={<RunRail page={data} />}>
@@ -31,6 +35,7 @@ function One({ id }: { id: string }) {
         {data && <RunNotice run={data.run} />}
         <Loaded of={run} rows={10}>
           {(page) => {
+            if (other !== null && page.tasks.length > 0) return <RunCompare key={other} page={page} other={other} />;
             return page.tasks.length > 0 ? <TaskRun page={page} live={isLive(page.run.status)} /> : <Execution page={page} />;
           }}
         </Loaded>

@@ -1,21 +1,23 @@
 import { useState } from "react";
-import { useAct, touch } from "../../api/resource";
-import { api } from "../../api/request";
-import { isLive, type RunRow } from "../../api/types";
+import { useAct, touch, useResource } from "../../api/resource";
+import { api, path } from "../../api/request";
+import { isLive, type RunRow, type RunsList } from "../../api/types";
 import { Button } from "../../parts/Button";
 import { copy } from "../../parts/toasts";
 import { Confirm, Dialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
-import { Trouble } from "../../parts/States";
-import { navigate } from "../../router";
+import { Trouble, Empty, Loaded } from "../../parts/States";
+import { navigate, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { STATUS_WORDS } from "./RunLine";
+import { STATUS_WORDS, RunGlyph } from "./RunLine";
+import { At } from "../../format";
 import { useCommands } from "../../shell/places";
 import { later } from "../../parts/later";
 
 /** Cancel asks first and says what stays; resume does not ask. */
 export function RunActions({ run }: { run: RunRow }) {
   const [asking, setAsking] = useState(false);
+  const [comparing, setComparing] = useState(false);
   const live = isLive(run.status);
   const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
   const resumable = overTasks && (run.status === "interrupted" || run.status === "failed" || run.status === "cancelled");
@@ -32,6 +34,7 @@ export function RunActions({ run }: { run: RunRow }) {
   useCommands("run", [
     ...(live ? [{ label: "Stop this run", cli: `cleo runs cancel ${run.id}`, run: () => setAsking(true) }] : []),
     ...(resumable ? [{ label: "Resume this run", cli: `cleo runs resume ${run.id}`, run: () => ask("resume") }] : []),
+    ...(overTasks ? [{ label: "Compare this run with another", run: () => setComparing(true) }] : []),
     ...(overTasks ? [{ label: "Save the report of this run", run: () => window.location.assign(report) }] : []),
     { label: "Copy the command of this run", shortcut: "C", cli: command, run: () => copy(command, "command") },
   ]);
@@ -57,11 +60,13 @@ export function RunActions({ run }: { run: RunRow }) {
         label="More for this run"
         trigger={<Button look="ghost" icon="more" aria-label="More for this run" />}
         entries={[
+          ...(overTasks ? [{ label: "Compare with another run", onSelect: () => setComparing(true) }] : []),
           ...(overTasks ? [{ label: "Save the report", onSelect: () => window.location.assign(report) }] : []),
           { label: "Copy its command", icon: "copy" as const, shortcut: "C", onSelect: () => copy(command, "command") },
           { label: "All runs", onSelect: () => navigate("/runs") },
         ]}
       />
+      {comparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
       {asking && (
         <Confirm title={`Stop ${run.title}?`} action="Stop the run" danger onConfirm={() => ask("cancel")} onClose={() => setAsking(false)}>
           <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
@@ -73,6 +78,36 @@ export function RunActions({ run }: { run: RunRow }) {
         </Dialog>
       )}
     </>
+  );
+}
+
+/** Asks which run of the same kind this one is compared with. */
+function CompareDialog({ run, onClose }: { run: RunRow; onClose: () => void }) {
+  const runs = useResource<RunsList>(path("/api/runs", { kind: run.kind, limit: 50 }));
+  return (
+    <Dialog title="Compare with which run?" onClose={onClose} wide>
+      <Loaded of={runs} rows={4}>
+        {({ runs: all }) => <Others run={run} others={all.filter((one) => one.id !== run.id)} onClose={onClose} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClose: () => void }) {
+  if (others.length === 0) return <Empty>There is no other run of this kind yet.</Empty>;
+  return (
+    <ul className="previewed" tabIndex={0} aria-label="Other runs, newest first">
+      {others.map((one) => (
+        <li key={one.id}>
+          <Link className="row link-row" href={`/runs/${encodeURIComponent(run.id)}?compare=${encodeURIComponent(one.id)}`} onClick={onClose}>
+            <RunGlyph run={one} />
+            <span className="grow ell">{one.title}</span>
+            <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
+            <At at={one.startedAt} />
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 
