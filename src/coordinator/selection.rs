@@ -337,7 +337,8 @@ pub(crate) fn rehearse(
     if options.is_isolated() {
         Trees::require_startable(&context.workspace)?;
     }
-    let ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+    let ids: BTreeSet<TaskId> = planned.iter().map(|task| task.task_id).collect();
+    let ids = Vec::from_iter(ids);
     let outlines = context.read(|transaction| transaction.outlines(&ids))?;
     let (waves, mut shares) = keep_files_apart(planned.clone(), &outlines);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));

@@ -18,14 +18,7 @@ pub(crate) const CLAIM_OF: &str = "the claim of task";
 /// Name of the part of the log that lost commits were in.
 pub(crate) const LOG_END: &str = "the end of the write-ahead log";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
-const REMOVABLE: [&str; 6] = [
-    "run",
-    "event",
-    "conversation",
-    "message",
-    "record",
-    "counter",
-];
+const REMOVABLE: [&str; 5] = ["run", "event", "conversation", "message", "record"];
 
 static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
 
@@ -80,6 +73,9 @@ impl Damage {
             return Some(format!(
                 "`cleo spawn T{task} --again` asks for the work anew; then `cleo doctor --remove-damaged` removes it"
             ));
+        }
+        if self.row.starts_with("counter `") {
+            return Some("`cleo doctor --remove-damaged` has it counted anew".to_string());
         }
         if self.row.starts_with(CLAIM_OF) {
             return Some("`cleo doctor --remove-damaged` ends it".to_string());

@@ -770,7 +770,9 @@ fn agents_of_one_caller_are_told_apart() {
     );
     workspace.ok("start T1 --as paint-it-2026-01-26-2");
     workspace.refuse(format!("complete T1 --as {first}"), "E_CLAIMED");
-    // The caller that gave the prompt may end the work of its agent.
+    // The caller that gave the prompt may end the work of its agent. No name is given twice.
     workspace.ok("release T1");
+    let third = workspace.result("spawn T1 --again")["manifestId"].clone();
+    assert_eq!(third, "paint-it-2026-01-26-3");
     workspace.refuse("start T1 --as ''", "E_INPUT_INVALID");
 }

@@ -769,6 +769,25 @@ fn middle_of_diamond_is_worked_on_side_by_side() {
 }
 
 #[test]
+fn dry_run_of_epic_keeps_same_files_apart() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Whole --type epic");
+    for title in ["Second", "First"] {
+        workspace.ok(&format!("add {title} --parent T1 --file src/a.rs"));
+    }
+    workspace.ok("update T2 --depends T3");
+    workspace.ok("add Third --parent T1 --file src/a.rs");
+    let rehearsed = workspace.result("run --epic T1 --dry-run --command true");
+    let tasks = rehearsed["tasks"].as_array().unwrap().iter();
+    let waves: Vec<(&str, &Value)> = tasks
+        .map(|task| (task["taskId"].as_str().unwrap(), &task["wave"]))
+        .collect();
+    let wave = |task: &str| waves.iter().find(|(id, _)| *id == task).unwrap().1;
+    assert_ne!(wave("T3"), wave("T4"), "{waves:?}");
+    assert_ne!(wave("T2"), wave("T4"), "{waves:?}");
+}
+
+#[test]
 fn tasks_with_same_files_run_in_order() {
     let workspace = TestWorkspace::new();
     for title in ["One", "Two", "Three"] {

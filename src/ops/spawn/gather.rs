@@ -1,6 +1,6 @@
 //! The inputs of a prompt: its output file, and the value of each token.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -83,16 +83,18 @@ pub(super) fn choose_names(
     names: &mut Names,
     again: bool,
 ) -> Result<Place> {
-    let claim = match again {
-        true => transaction.claim(task.id)?,
-        false => None,
+    let told = match again {
+        true => transaction.changes(0, Some(task.id), u32::MAX)?,
+        false => Vec::new(),
     };
-    let holder = claim.and_then(|claim| claim.holder);
-    let agent = holder
-        .as_deref()
-        .and_then(|holder| Some(holder.rsplit_once('/')?.1));
-    // An agent that starts over is another one, with a name of its own.
-    let is_taken = |id: &str| agent == Some(id);
+    let holders = told
+        .iter()
+        .filter_map(|one| one.change.detail["holder"].as_str());
+    let agents: HashSet<&str> = holders
+        .filter_map(|holder| Some(holder.rsplit_once('/')?.1))
+        .collect();
+    // An agent that starts over is another one, with a name that none had before.
+    let is_taken = |id: &str| agents.contains(id);
     let slug = free_slug(transaction, workspace, task, names)?;
     let date = names.date.clone();
     let base = format!("{slug}-{date}");

@@ -91,6 +91,13 @@ impl SqliteTransaction<'_> {
         Ok(u32::try_from(self.count(&sql, ())?).unwrap_or(u32::MAX))
     }
 
+    /// Has all counters counted anew. Ids below `next` are not given again.
+    pub(super) fn reset_counters(&self, next: u32) -> Result<()> {
+        let next = self.next_number()?.max(next);
+        self.execute("DELETE FROM counters WHERE name <> 'agents'", ())?;
+        self.write_counter(NEXT_ID, next)
+    }
+
     pub(super) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO counters VALUES (?1, ?2, checksum(?1, ?2))";
         self.execute(sql, (name, value)).map(drop)

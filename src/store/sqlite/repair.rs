@@ -48,7 +48,8 @@ impl SqliteStore {
             let parts = copy_table(old, &table).at(file)?;
             lost.extend(parts.into_iter().map(|part| format!("{table}: {part}")));
         }
-        let next = "SELECT value FROM counters WHERE name = 'next_task'";
+        let next =
+            "SELECT value FROM counters WHERE name = 'next_task' AND sum = checksum(name, value)";
         let next = old.query_row(next, (), |row| row.get(0)).unwrap_or(1);
         old.execute_batch("DETACH saved").at(file)?;
         let new = SqliteStore::open(file)?;
@@ -61,7 +62,7 @@ impl SqliteStore {
 }
 
 /// Computes what is kept beside the tasks. Numbers below `next` are not given again.
-fn derive(open: &SqliteTransaction<'_>, next: i64) -> Result<()> {
+fn derive(open: &SqliteTransaction<'_>, next: u32) -> Result<()> {
     for statement in open.all(REFERENCES, (), |row| row.get::<_, String>(0))? {
         open.connection.execute(&statement, ()).at(open.path)?;
     }
@@ -71,11 +72,7 @@ fn derive(open: &SqliteTransaction<'_>, next: i64) -> Result<()> {
     let tasks = numbers.into_iter().map(|number| open.salvage(number));
     let tasks = tasks.collect::<Result<Vec<_>>>()?;
     open.execute("DELETE FROM nodes", ())?;
-    let sql = "UPDATE counters SET value = 0 WHERE name NOT IN ('next_task', 'agents')";
-    open.execute(sql, ())?;
-    let sql = "UPDATE counters SET value = max(value, ?1, (SELECT 1 + coalesce(max(number), 0)
-        FROM tasks)) WHERE name = 'next_task'";
-    open.execute(sql, [next])?;
+    open.reset_counters(next)?;
     let mut tasks = tasks.iter().flatten();
     tasks.try_for_each(|task| open.note_new(task))?;
     open.read_all_words()
