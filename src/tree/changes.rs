@@ -196,7 +196,7 @@ fn with_text(mut change: FileChange, hunks: &str, left: &mut usize) -> FileChang
     change
 }
 
-/// Makes the change of a file that is new, of which `text` is the beginning.
+/// Makes the change of a new file that begins with `text`.
 pub(crate) fn describe_new(path: String, text: &str, is_cut: bool) -> FileChange {
     let lines = text.lines().count();
     let hunk = text.lines().map(|line| format!("+{line}\n"));

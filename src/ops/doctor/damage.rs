@@ -53,7 +53,7 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     if broken.is_empty() && store.disagreements()?.is_empty() {
         return Ok(vec![Finding::ok(check, "nothing needs it")]);
     }
-    // SQLite writes to no file of which more than an index is broken.
+    // SQLite refuses to write to a file with broken pages besides those of indexes.
     if broken.iter().all(|problem| problem.contains(" index "))
         && store.rebuild_derived().is_ok()
         && store.broken_pages()?.is_empty()

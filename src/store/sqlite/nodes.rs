@@ -77,7 +77,7 @@ impl SqliteTransaction<'_> {
         Ok(stored.pop().map(|(_, value)| value))
     }
 
-    /// Counts what a counter stands for.
+    /// Computes a counter from the tables.
     fn recount(&self, name: &str) -> Result<u32> {
         let tasks = "SELECT count(*) FROM tasks WHERE";
         let sql = match name {
