@@ -152,7 +152,7 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
                 before.touch(&caller.now);
                 refuse_taken_names(transaction, &before)?;
                 if before.status != after.status {
-                    check_holder(transaction, &after, caller, false, "undo")?;
+                    check_holder(transaction, &after, caller, false)?;
                     done_again.extend((before.status == Status::Done).then_some(id));
                 }
                 transaction.put(&before)?;
@@ -164,13 +164,13 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
                     return Err(conflict(message, format!("cleo show {user}")));
                 }
                 let task = require(transaction, id)?;
-                check_holder(transaction, &task, caller, false, "undo")?;
+                check_holder(transaction, &task, caller, false)?;
                 transaction.delete(id)?;
             }
         }
     }
     check_graph(transaction, &tasks)?;
-    refuse_done_wholes(transaction, &tasks)?;
+    refuse_done_wholes(transaction, &tasks, operation.number)?;
     for id in done_again {
         refuse_open_parts(transaction, id, None)?;
         // Files may have changed since it was proven.
@@ -205,7 +205,11 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
 }
 
 /// Refuses to open what belongs to a task that was completed since.
-fn refuse_done_wholes(transaction: &dyn Transaction, tasks: &BTreeSet<TaskId>) -> Result<()> {
+fn refuse_done_wholes(
+    transaction: &dyn Transaction,
+    tasks: &BTreeSet<TaskId>,
+    operation: u64,
+) -> Result<()> {
     for id in tasks {
         let status = |id: TaskId| transaction.status(id);
         let whole = transaction
@@ -214,6 +218,7 @@ fn refuse_done_wholes(transaction: &dyn Transaction, tasks: &BTreeSet<TaskId>) -
         if let Some(whole) = whole
             && status(*id)?.is_some_and(|status| !status.is_closed())
             && status(whole)? == Some(Status::Done)
+            && transaction.latest_change(whole, operation)?.is_some()
         {
             let message = format!("{whole}, which {id} belongs to, is done");
             return Err(conflict(message, format!("cleo show {whole}")));

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -98,24 +99,41 @@ pub(crate) fn in_folder(root: &Path, folder: &Path, from: &str) -> Result<Change
         ("GIT_CONFIG_GLOBAL", OsString::from("/dev/null")),
         ("GIT_CONFIG_NOSYSTEM", OsString::from("1")),
     ];
-    let ask = |words: &str| {
-        let words = words.split(' ').map(OsStr::new);
-        ask_with(folder, &variables, words)?.map_err(refuse)
-    };
+    let run =
+        |words: &[&OsStr]| ask_with(folder, &variables, words.iter().copied())?.map_err(refuse);
+    let ask = |words: &str| run(&words.split(' ').map(OsStr::new).collect::<Vec<_>>());
     // The index of the checkout spares reading what did not change.
     let has_index = find_index(&common, folder).is_some_and(|index| {
         let index = file::read(&index, INDEX_MAX).ok();
         index.is_some_and(|index| fs::write(own.path().join("index"), index).is_ok())
     });
-    if !has_index || ask("add --all").is_err() {
+    if !has_index || add_all(&run).is_err() {
         let _ = fs::remove_file(own.path().join("index"));
         ask(&format!("read-tree {from}"))?;
-        ask("add --all")?;
+        add_all(&run)?;
     }
     let diff = format!("diff --cached {PLAIN}");
     let names = ask(&format!("{diff} --raw -z {from} --"))?;
     let patch = ask(&format!("{diff} --patch {from} --"))?;
     Ok(read(&names, &patch))
+}
+
+/// Adds all files to the index. Repositories in the folder are added anew, because git looks into those that are in
+/// the index already, with their filters.
+fn add_all(run: &dyn Fn(&[&OsStr]) -> Result<Vec<u8>>) -> Result<()> {
+    let listed = run(&["ls-files", "--stage", "-z"].map(OsStr::new))?;
+    let lines = listed.split(|byte| *byte == 0);
+    let lines = lines.filter(|line| line.starts_with(b"160000 "));
+    let paths = lines.filter_map(|line| {
+        let at = line.iter().position(|byte| *byte == b'\t')?;
+        Some(OsStr::from_bytes(&line[at + 1..]))
+    });
+    let remove = ["update-index", "--force-remove", "--"].map(OsStr::new);
+    let words: Vec<&OsStr> = remove.into_iter().chain(paths).collect();
+    if words.len() > remove.len() {
+        run(&words)?;
+    }
+    run(&["add", "--all"].map(OsStr::new)).map(drop)
 }
 
 /// Finds the index of a checkout: that of a linked worktree is in the repository, below `worktrees`.

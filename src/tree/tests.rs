@@ -418,6 +418,21 @@ fn changes_of_folder_run_no_filter_and_leave_repository() {
     );
     assert!(!folder.path().join("ran").exists());
     assert_eq!(objects(), before);
+
+    let inner = "an inner/repository";
+    folder.git(&["init", "--quiet", inner]);
+    let inside = |words: &[&str]| folder.git(&[&["-C", inner], words].concat());
+    inside(&["commit", "--quiet", "--allow-empty", "-m", "one"]);
+    folder.write("an inner/repository/.gitattributes", "* filter=evil\n");
+    inside(&["add", "."]);
+    folder.git(&["add", inner]);
+    inside(&["config", "filter.evil.clean", "touch ../../looked; cat"]);
+    folder.write("an inner/repository/.gitattributes", "* filter=evil \n");
+    let found = changes::in_folder(folder.path(), folder.path(), &base).unwrap();
+    assert!(found.files.iter().any(|file| file.path == inner));
+    assert!(!folder.path().join("looked").exists());
+    fs::remove_dir_all(folder.path().join("an inner")).unwrap();
+    folder.git(&["rm", "--cached", "--quiet", inner]);
     folder.commit();
     let tip = git::head(folder.path()).unwrap().unwrap();
     let found = changes::between(folder.path(), &base, &tip).unwrap();

@@ -159,6 +159,7 @@ fn readable_rows_of_broken_database_are_saved() {
     what can be read was saved into [WORKSPACE]/.cleo/cleo.db-saved-20260126T090000.000Z; see `cleo backup --help`
     tasks: number 13 to 26
     origins: all rows but 710
+    task_labels: references that lead nowhere, 14
     ");
     assert_eq!(fs::read(workspace.path(DATABASE)).unwrap(), broken);
 

@@ -4,6 +4,7 @@ use std::fs::{File, Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, SystemTime};
 
+use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::server::{Answer, Server};
@@ -248,6 +249,9 @@ fn stale_drafts_of_killed_processes_show() {
     assert_eq!(listed.exit, 0, "{listed}");
     assert_eq!(listed.stdout.lines().count(), 3, "{listed}");
     assert!(!listed.stdout.contains("young"), "{listed}");
+    workspace.ok("doctor --fix");
+    only(&workspace, "workspace.leftovers", "warn", "left 1 drafts");
+    assert!(workspace.path(".cleo/.new-young").exists() && workspace.path(".new-old").exists());
 }
 
 #[test]
@@ -370,6 +374,35 @@ fn what_is_kept_beside_tasks() {
         let is_found = found.iter().any(|(check, ..)| check == "database.counts");
         assert!(!is_found, "{statement}\n{found:?}");
     }
+}
+
+#[test]
+fn repair_in_place_keeps_the_database_as_it_was() {
+    let workspace = workspace();
+    workspace.ok("delete T5");
+    sql(
+        &workspace,
+        "PRAGMA foreign_keys = OFF; UPDATE operations SET number = number + 100
+         WHERE number = (SELECT max(number) FROM operations)",
+    );
+    let findings = workspace.ask("doctor --fix")["result"]["findings"].clone();
+    let findings = findings.as_array().unwrap().iter();
+    let told = findings.filter(|finding| {
+        let check = finding["check"].as_str().unwrap();
+        check == "database.repair" || check == "database.lost"
+    });
+    let told: Vec<_> = told
+        .filter_map(|finding| finding["message"].as_str())
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    indexes, references, counts, graph and words were made anew; [WORKSPACE]/.cleo/cleo.db-20260126T090003.000Z is the database as it was
+    changes: references that lead nowhere, 1
+    ");
+    let kept = workspace.path(".cleo/cleo.db-20260126T090003.000Z");
+    let deleted = "SELECT count(*) FROM changes WHERE kind = 'deleted'";
+    let kept = Connection::open(kept).unwrap();
+    let deleted = kept.query_row(deleted, (), |row| row.get::<_, u32>(0));
+    assert_eq!(deleted, Ok(1));
 }
 
 #[test]

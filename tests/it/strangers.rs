@@ -364,6 +364,9 @@ fn damaged_counters_are_counted_anew() {
         workspace.ok("doctor --remove-damaged");
         workspace.result("doctor");
     }
+    let damage = "DELETE FROM counters; UPDATE changes SET task = 4294967295 WHERE task = 6";
+    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    connection.execute_batch(damage).unwrap();
     assert_eq!(workspace.result("add Last")["task"]["id"], "T10");
 }
 
@@ -384,6 +387,29 @@ fn highest_number_does_not_mix_up_log() {
     }
     let found = workspace.ask("doctor")["result"]["findings"].to_string();
     assert!(found.contains("operation is damaged"), "{found}");
+}
+
+#[test]
+fn last_number_that_counts_blocks_nothing() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    let run = || workspace.ask("run T1 --command true --repair 0")["error"]["code"].clone();
+    let code = run();
+    for (table, key) in [
+        ("operations", "number"),
+        ("changes", "sequence"),
+        ("runs", "position"),
+        ("events", "cursor"),
+        ("spawns", "sequence"),
+    ] {
+        let last = format!("(SELECT max({key}) FROM {table})");
+        let highest = format!("UPDATE {table} SET {key} = (1 << 53) - 1 WHERE {key} = {last}");
+        sql(&workspace, &format!("PRAGMA foreign_keys = OFF; {highest}"));
+        for _ in 0..2 {
+            workspace.ok("add More");
+            assert_eq!(run(), code, "{table}");
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::Finding;
 use crate::error::{Result, quote};
 use crate::file::unwritable;
 use crate::id::TaskId;
+use crate::ops::transfer::write_copy;
 use crate::store::left_out::{self, Damage};
 use crate::store::sqlite::open_to_others;
 use crate::workspace::Workspace;
@@ -44,8 +45,8 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Makes indexes and counts anew, or saves the readable rows into a new file beside the database, which stays as it is
-/// where pages are broken.
+/// Makes indexes and counts anew beside a copy of the database as it was, or saves the readable rows into a new file
+/// beside the database, which stays as it is where pages are broken.
 pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     let check = "database.repair";
     let store = workspace.open_store()?;
@@ -53,16 +54,22 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     if broken.is_empty() && store.disagreements()?.is_empty() {
         return Ok(vec![Finding::ok(check, "nothing needs it")]);
     }
+    let folder = workspace.root.join(".cleo");
+    let moment = now.replace(['-', ':'], "");
+    let kept = folder.join(format!("cleo.db-{moment}"));
     // SQLite refuses to write to a file with broken pages besides those of indexes.
     if broken.iter().all(|problem| problem.contains(" index "))
-        && store.rebuild_derived().is_ok()
+        && write_copy(&store, &kept).is_ok()
+        && let Ok(lost) = store.rebuild_derived()
         && store.broken_pages()?.is_empty()
     {
-        let message = "indexes, references, counts, graph and words were made anew";
-        return Ok(vec![Finding::ok(check, message)]);
+        let message = format!(
+            "indexes, references, counts, graph and words were made anew; {} is the database as it was",
+            kept.display()
+        );
+        return Ok(describe_repair(message, lost));
     }
-    let folder = workspace.root.join(".cleo");
-    let saved = folder.join(format!("cleo.db-saved-{}", now.replace(['-', ':'], "")));
+    let saved = folder.join(format!("cleo.db-saved-{moment}"));
     let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
     let draft = draft.map_err(|cause| unwritable(&saved, cause))?;
     let file = draft.path().join("cleo.db");
@@ -70,10 +77,21 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     fs::rename(&file, &saved).map_err(|cause| unwritable(&saved, cause))?;
     let saved = saved.display();
     let message = format!("what can be read was saved into {saved}; see `cleo backup --help`");
-    let mut findings = vec![Finding::ok(check, message)];
+    Ok(describe_repair(message, lost))
+}
+
+fn describe_repair(message: String, lost: Vec<String>) -> Vec<Finding> {
+    let has_lost_proof = lost
+        .iter()
+        .any(|part| part.starts_with("gates: ") || part.starts_with("spawns: "));
+    let mut findings = vec![Finding::ok("database.repair", message)];
     let lost = lost.into_iter();
     findings.extend(lost.map(|part| Finding::warn("database.lost", part, "cleo backup --help")));
-    Ok(findings)
+    findings.extend(has_lost_proof.then(|| {
+        let message = "which tasks need proof is lost with these rows; with the setting verify.required `always`, every task does";
+        Finding::warn("database.lost", message, "cleo config set verify.required always")
+    }));
+    findings
 }
 
 fn describe_row(damage: Damage) -> Finding {

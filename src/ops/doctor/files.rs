@@ -9,7 +9,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Finding;
 use crate::dispatch::Matrix;
-use crate::error::quote;
+use crate::error::{Result, quote};
 use crate::file::unwritable;
 use crate::ops::manifest::{self, Compact};
 use crate::ops::operation::Nothing;
@@ -120,12 +120,7 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .collect();
     findings.push(check_ignored(workspace));
     findings.extend(check_links(workspace));
-    let runs = fs::read_dir(workspace.root.join(RUNS));
-    let runs = runs.into_iter().flatten().flatten();
-    let mut folders = Vec::from_iter(runs.map(|run| run.path().join("outputs")));
-    // An export leaves its drafts in the root.
-    folders.extend(["", ".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder)));
-    findings.push(check_leftovers(&folders));
+    findings.push(check_leftovers(&workspace.root));
     findings
 }
 
@@ -186,25 +181,54 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-fn check_leftovers(folders: &[PathBuf]) -> Finding {
-    let check = "workspace.leftovers";
+/// Lists the drafts that ended processes left, in the folders that cleo writes to.
+fn list_leftovers(root: &Path) -> Vec<PathBuf> {
+    let runs = fs::read_dir(root.join(RUNS))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let runs = runs.map(|run| run.path());
+    let mut folders = Vec::from_iter(runs.flat_map(|run| [run.join("outputs"), run]));
+    // An export leaves its drafts in the root, and `init` below .claude.
+    folders.extend(["", ".cleo", ".claude", ".claude/agents", OUTPUT_DIR].map(|it| root.join(it)));
     let entries = folders
         .iter()
         .filter_map(|folder| fs::read_dir(folder).ok());
-    let left = entries.flatten().flatten().filter(|entry| {
+    let entries = entries.flatten().flatten();
+    let left = entries.filter(|entry| {
         let is_draft = entry.file_name().to_string_lossy().starts_with(DRAFT);
-        let changed = entry.metadata().and_then(|there| there.modified());
-        let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+        let changed = entry.metadata().and_then(|there| there.modified()).ok();
+        let age = changed.and_then(|changed| changed.elapsed().ok());
         is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
     });
-    let left: Vec<String> = left
-        .map(|entry| quote(&entry.path().to_string_lossy()).to_string())
-        .collect();
+    left.map(|entry| entry.path()).collect()
+}
+
+/// Removes the drafts in the folder of the workspace, where a user keeps no files.
+pub(super) fn remove_leftovers(root: &Path) -> Result<Option<Finding>> {
+    let mut left = list_leftovers(root);
+    left.retain(|path| path.starts_with(root.join(".cleo")));
+    for path in &left {
+        let removed = match path.symlink_metadata().is_ok_and(|there| there.is_dir()) {
+            true => fs::remove_dir_all(path),
+            false => fs::remove_file(path),
+        };
+        removed.map_err(|cause| unwritable(path, cause))?;
+    }
+    let message = format!("{} drafts of ended processes were removed", left.len());
+    Ok((!left.is_empty()).then(|| Finding::ok("workspace.leftovers", message)))
+}
+
+fn check_leftovers(root: &Path) -> Finding {
+    let check = "workspace.leftovers";
+    let left = list_leftovers(root).into_iter();
+    let left = left.map(|path| quote(&path.to_string_lossy()).to_string());
+    let left = Vec::from_iter(left);
     if left.is_empty() {
         return Finding::ok(check, "no process left a draft behind");
     }
     let message = format!(
-        "a process that was ended left {} drafts behind, which can be removed",
+        "a process that was ended left {} drafts behind, which can be removed; `cleo doctor --fix` removes those in .cleo",
         left.len()
     );
     Finding::warn(check, message, format!("ls -ld {}", left.join(" ")))

@@ -108,7 +108,7 @@ pub(crate) struct Checks {
     #[serde(skip)]
     remove_damaged: bool,
     /// First make indexes, counts and words of the database anew; where pages are broken, save what
-    /// can be read into a new file beside it
+    /// can be read into a new file beside it; remove drafts of ended processes from .cleo
     #[arg(long)]
     #[serde(skip)]
     fix: bool,
@@ -125,7 +125,9 @@ pub(crate) fn examine(
     if request.fix {
         assignment.refuse_agent("repairs no database")?;
         let now = timestamp(surroundings.clock.now());
-        findings = damage::repair(&surroundings.workspace()?, &now)?;
+        let workspace = surroundings.workspace()?;
+        findings = damage::repair(&workspace, &now)?;
+        findings.extend(files::remove_leftovers(&workspace.root)?);
     }
     if request.remove_damaged {
         assignment.refuse_agent("removes no damaged rows")?;

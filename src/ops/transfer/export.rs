@@ -1,20 +1,21 @@
 //! Exports tasks.
 
 use std::fs::{File, Permissions};
-use std::io::ErrorKind;
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
 use crate::error::{Code, Error, Result};
-use crate::file::{PRIVATE_FOLDER, unwritable};
+use crate::file::{PRIVATE_FOLDER, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::store::sqlite::SqliteStore;
 use crate::store::{Archived, Filter, Transaction};
 use crate::task::Task;
 use crate::transfer::formats::cleo;
@@ -53,6 +54,9 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
         context.workspace.refuse_own(file)?;
     }
     let (text, total, left_out) = context.read(|tasks| {
+        if let Some(file) = &file {
+            refuse_other_workspace(tasks, file)?;
+        }
         let (text, total) = write_lines(tasks)?;
         let all = tasks.list(&Filter {
             limit: Some(0),
@@ -76,6 +80,37 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
     })
 }
 
+/// Refuses an earlier export that has tasks, none of which is here.
+fn refuse_other_workspace(tasks: &dyn Transaction, file: &Path) -> Result<()> {
+    #[derive(Deserialize)]
+    struct Line {
+        uid: String,
+    }
+    // To open a pipe would wait for its writer.
+    let earlier = match file.is_file() {
+        true => File::open(file).map_err(|cause| unreadable(file, cause))?,
+        false => return Ok(()),
+    };
+    let mut has_tasks = false;
+    for line in BufReader::new(earlier)
+        .lines()
+        .map_while(std::result::Result::ok)
+    {
+        if let Ok(line) = serde_json::from_str::<Line>(&line) {
+            if tasks.task_by_uid(&line.uid)?.is_some() {
+                return Ok(());
+            }
+            has_tasks = true;
+        }
+    }
+    if !has_tasks {
+        return Ok(());
+    }
+    let file = file.display();
+    let message = format!("{file} exports another workspace; it was not changed");
+    Err(Error::new(Code::Exists, message))
+}
+
 /// A copy of the database.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Copied {
@@ -97,29 +132,34 @@ pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Cop
     if file != own {
         context.workspace.refuse_own(&file)?;
     }
-    let folder = file.parent().unwrap_or(&file);
+    let bytes = write_copy(&context.workspace.open_store()?, &file)?;
+    Ok(Copied {
+        file: file.to_string_lossy().into_owned(),
+        bytes,
+    })
+}
+
+/// Copies a database into a new file, and returns its size.
+pub(in crate::ops) fn write_copy(store: &SqliteStore, file: &Path) -> Result<u64> {
+    let folder = file.parent().unwrap_or(file);
     // SQLite makes a journal beside the draft.
     let mut drafts = tempfile::Builder::new();
     drafts.permissions(Permissions::from_mode(PRIVATE_FOLDER));
     let drafts = drafts.prefix(".new-").tempdir_in(folder);
-    let drafts = drafts.map_err(|cause| unwritable(&file, cause))?;
+    let drafts = drafts.map_err(|cause| unwritable(file, cause))?;
     let draft = drafts.path().join("cleo.db");
-    context.workspace.open_store()?.copy_to(&draft, &file)?;
+    store.copy_to(&draft, file)?;
     let written = File::open(&draft).and_then(|written| {
         written.sync_all()?;
         let bytes = written.metadata()?.len();
-        TempPath::try_from_path(draft)?.persist_noclobber(&file)?;
+        TempPath::try_from_path(draft)?.persist_noclobber(file)?;
         Ok(bytes)
     });
-    let bytes = written.map_err(|cause| match cause.kind() {
+    written.map_err(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => {
             error!(Exists, "{} exists; it was not changed", file.display())
         }
-        _ => unwritable(&file, cause),
-    })?;
-    Ok(Copied {
-        file: file.to_string_lossy().into_owned(),
-        bytes,
+        _ => unwritable(file, cause),
     })
 }
 

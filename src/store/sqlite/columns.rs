@@ -136,7 +136,8 @@ pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Resul
 /// Numbers from here on are damaged or foreign: SQLite gives random ones after the highest that it has.
 pub(super) const NUMBER_MAX: u64 = 1 << 53;
 
-/// The number of a new row: the next after the others.
+/// The number of a new row: the next after the others. Only damage gives a row the last number; the number is then
+/// the next after those far below.
 macro_rules! next {
     ($table:literal, $key:literal) => {
         concat!(
@@ -146,7 +147,13 @@ macro_rules! next {
             $table,
             " WHERE ",
             $key,
-            " < 1 << 53)"
+            " < iif((SELECT max(",
+            $key,
+            ") FROM ",
+            $table,
+            " WHERE ",
+            $key,
+            " < 1 << 53) + 1 = 1 << 53, (1 << 53) - (1 << 32), 1 << 53))"
         )
     };
 }

@@ -76,8 +76,11 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             let message = format!("{place} cannot be opened: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", quoted_folder(path)))
         }
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            corrupt(path, &fault.to_string())
+        Some(ErrorCode::NotADatabase) => corrupt(path, &fault.to_string()),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            let mut error = corrupt(path, &fault.to_string());
+            error.message += ", or save what can be read by `cleo doctor --fix`";
+            error
         }
         Some(_) => Error::new(Code::Internal, format!("{place}: {fault}")),
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
@@ -109,8 +112,7 @@ fn quoted_folder(path: &Path) -> String {
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let message = format!(
-        "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`, or \
-         save what can be read by `cleo doctor --fix`"
+        "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`"
     );
     Error::new(Code::StoreCorrupt, message)
 }

@@ -82,7 +82,8 @@ impl SqliteTransaction<'_> {
         let tasks = "SELECT count(*) FROM tasks WHERE";
         let sql = match name {
             NEXT_ID => "SELECT max((SELECT coalesce(max(number), 0) FROM tasks),
-                    (SELECT coalesce(max(task), 0) FROM changes)) + 1"
+                    (SELECT coalesce(max(task), 0) FROM changes
+                        WHERE sum = checksum(operation, kind, task, detail))) + 1"
                 .to_string(),
             READY => "SELECT count(*) FROM nodes WHERE is_ready = 1".to_string(),
             ARCHIVED => format!("{tasks} archived_at IS NOT NULL"),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, Params, Statement};
+use rusqlite::{Connection, ErrorCode, Params, Row, Statement};
 
 use super::faults::Faults;
 use super::health::texts;
@@ -18,19 +18,19 @@ const FAILURES_MAX: i64 = 1 << 20;
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table'
     AND sql LIKE 'CREATE TABLE %' AND name NOT LIKE 'task_text%' AND name <> 'counters'";
 /// Removes a reference, or the row that cannot be without it: two statements for each column that refers to a table.
-const REFERENCES: &str = "SELECT iif(i.\"notnull\", 'DELETE FROM ' || m.name,
+const REFERENCES: &str = "SELECT m.name, iif(i.\"notnull\", 'DELETE FROM ' || m.name,
         'UPDATE ' || m.name || ' SET ' || i.name || ' = NULL')
         || ' WHERE ' || i.name || ' NOT IN (SELECT ' || f.\"to\" || ' FROM ' || f.\"table\" || ')'
     FROM sqlite_schema m, pragma_foreign_key_list(m.name) f, pragma_table_info(m.name) i
     WHERE m.type = 'table' AND i.name = f.\"from\"";
 
 impl SqliteStore {
-    /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere.
-    pub(crate) fn rebuild_derived(&self) -> Result<()> {
+    /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere. Returns what was removed.
+    pub(crate) fn rebuild_derived(&self) -> Result<Vec<String>> {
         let open = Box::new(self.begin_write(None)?);
         open.execute("REINDEX", ())?;
-        derive(&open, 1)?;
-        open.commit().map(drop)
+        let lost = derive(&open, 1)?;
+        open.commit().map(|_| lost)
     }
 
     /// Copies every readable row into a new database, and returns what was lost. The file must not exist.
@@ -54,17 +54,23 @@ impl SqliteStore {
         old.execute_batch("DETACH saved").at(file)?;
         let new = SqliteStore::open(file)?;
         let open = Box::new(new.begin_write(None)?);
-        derive(&open, next)?;
+        lost.extend(derive(&open, next)?);
         open.commit()?;
         new.checkpoint()?;
         Ok(lost)
     }
 }
 
-/// Computes what is kept beside the tasks. Numbers below `next` are not given again.
-fn derive(open: &SqliteTransaction<'_>, next: u32) -> Result<()> {
-    for statement in open.all(REFERENCES, (), |row| row.get::<_, String>(0))? {
-        open.connection.execute(&statement, ()).at(open.path)?;
+/// Computes what is kept beside the tasks, and returns which references were removed because they led nowhere. Numbers
+/// below `next` are not given again.
+fn derive(open: &SqliteTransaction<'_>, next: u32) -> Result<Vec<String>> {
+    let mut lost = Vec::new();
+    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+    for (table, statement) in open.all(REFERENCES, (), read)? {
+        let n_rows = open.connection.execute(&statement, ()).at(open.path)?;
+        lost.extend(
+            (n_rows > 0).then(|| format!("{table}: references that lead nowhere, {n_rows}")),
+        );
     }
     let sql = "SELECT number FROM tasks ORDER BY number";
     let numbers = open.all(sql, (), |row| row.get(0).map(TaskId))?;
@@ -75,7 +81,7 @@ fn derive(open: &SqliteTransaction<'_>, next: u32) -> Result<()> {
     open.reset_counters(next)?;
     let mut tasks = tasks.iter().flatten();
     tasks.try_for_each(|task| open.note_new(task))?;
-    open.read_all_words()
+    open.read_all_words().map(|()| lost)
 }
 
 /// Copies the rows of a table, as large a part at once as can be read, and returns the parts that cannot. Of a table
