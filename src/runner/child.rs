@@ -4,7 +4,10 @@
 //! would work on that repository instead.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -126,10 +129,33 @@ pub(crate) fn command(
     folder: &Path,
     environment: impl IntoIterator<Item = Variable>,
 ) -> Command {
-    let mut command = Command::new(program);
-    command.env_clear().envs(environment);
+    let program = program.as_ref();
+    let environment: Vec<Variable> = environment.into_iter().collect();
+    let path = environment.iter().rfind(|(name, _)| name == "PATH");
+    let found = path.and_then(|(_, path)| find_program(program, path));
+    let mut command = Command::new(found.as_deref().map_or(program, Path::as_os_str));
+    command.arg0(program).env_clear().envs(environment);
     set_folder(&mut command, folder);
     command
+}
+
+/// Finds the file that the system would start. A program with its whole path is started without a copy of cleo's
+/// memory. None where only the system knows: folders that depend on where a command runs, and scripts that do not name
+/// their interpreter.
+fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if program.as_bytes().contains(&b'/') {
+        return None;
+    }
+    let folders = env::split_paths(path).take_while(|folder| folder.is_absolute());
+    let mut places = folders.map(|folder| folder.join(program));
+    let found = places.find(|place| {
+        let there = place.metadata();
+        there.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    })?;
+    let mut start = [0; 2];
+    let mut file = fs::File::open(&found).ok()?;
+    file.read_exact(&mut start).ok()?;
+    (start == *b"#!" || start == *b"\x7fE").then_some(found)
 }
 
 /// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.

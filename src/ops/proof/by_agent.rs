@@ -116,7 +116,7 @@ fn check_held(
 ) -> Result<(Task, Option<Vec<String>>)> {
     let task = require(transaction, subject.id)?;
     refuse_cancelled(&task)?;
-    check_holder(transaction, &task, &subject.caller, false, "complete")?;
+    check_holder(transaction, &task, &subject.caller, false)?;
     if task.status == Status::Done {
         return Ok((task, None));
     }

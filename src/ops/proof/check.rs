@@ -241,10 +241,6 @@ fn no_proof(id: TaskId) -> Error {
     Error::new(Code::NotVerified, message)
         .fix(format!("cleo spawn {id}"))
         .or("add a criterion with a command", "cleo update --help")
-        .or(
-            "complete it anyway, which is recorded",
-            format!("cleo complete {id} --force"),
-        )
 }
 
 /// Returns the error for an output that does not verify, or whose entry says that the work is not complete.
@@ -265,12 +261,10 @@ fn find_fault(left: &OutputVerdict) -> Option<Error> {
     );
     let again_action = "give the prompt to an agent again";
     // Work that an agent left unfinished verifies as such: only more work completes the task.
-    let error = match is_broken {
+    Some(match is_broken {
         true => error.fix(check).or(again_action, again),
         false => error.fix(again).or("see what is wrong", check),
-    };
-    let force = format!("cleo complete {id} --force");
-    Some(error.or("complete it anyway, which is recorded", force))
+    })
 }
 
 /// How a task that was done is no longer done.

@@ -66,7 +66,7 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
-        let taken = check_holder(transaction, &task, &subject.caller, force, "complete")?;
+        let taken = check_holder(transaction, &task, &subject.caller, force)?;
         check_clock(transaction, id, &subject.caller)?;
         let mut warnings = Vec::from_iter(taken);
         if task.status != Status::Done {
@@ -142,7 +142,7 @@ impl Subject {
     fn complete(&self, transaction: &mut dyn Transaction) -> std::result::Result<(), Verdict> {
         let task = require(transaction, self.id)?;
         refuse_cancelled(&task)?;
-        check_holder(transaction, &task, &self.caller, false, "complete")?;
+        check_holder(transaction, &task, &self.caller, false)?;
         let mut earned = None;
         let is_verified =
             task.status == Status::Done && !is_unearned(transaction, &self.trust, self.id)?;

@@ -52,14 +52,15 @@ pub(super) struct Scene {
 }
 
 impl Scene {
-    /// Digests the files before evidence is taken: the evidence is about these.
+    /// Digests the files before evidence is taken, unless `known` has them: the evidence is about these.
     pub(super) fn digest_files(
         context: &Context,
         (place, directory): (&Workspace, &str),
-        patterns: &[String],
+        (patterns, known): (&[String], Option<Tree>),
         epoch: Option<u32>,
     ) -> Result<Scene> {
-        let tree = tree::digest(&place.root, patterns)?;
+        let known = known.filter(|known| known.patterns == patterns);
+        let tree = known.map_or_else(|| tree::digest(&place.root, patterns), Ok)?;
         Ok(Scene {
             origin: Origin {
                 directory: directory.to_string(),
@@ -75,14 +76,14 @@ impl Scene {
         })
     }
 
-    /// Takes evidence, and returns whether files changed while commands ran, so that it is stale already. Everything
-    /// is checked before the first command runs.
+    /// Takes evidence, and returns the files after it: if they changed while commands ran, it is stale already.
+    /// Everything is checked before the first command runs.
     pub(super) fn collect(
         &self,
         context: &Context,
         request: &GateRequest,
         limit: Duration,
-    ) -> Result<(Vec<Evidence>, bool)> {
+    ) -> Result<(Vec<Evidence>, Tree)> {
         let mut others = Vec::new();
         for path in &request.files {
             others.push(self.read_file(path)?);
@@ -111,24 +112,31 @@ impl Scene {
         if proofs.is_empty() {
             proofs.push(Proof::Claim);
         }
-        let before = self.tree.digest.clone();
         let after = match request.commands.is_empty() {
-            true => before.clone(),
-            false => tree::digest(&self.place.root, &self.tree.patterns)?.digest,
+            true => self.tree.clone(),
+            false => tree::digest(&self.place.root, &self.tree.patterns)?,
         };
-        let is_stale = before != after;
         // Evidence of files that changed meanwhile matches no state of them: it is unknown which one the commands saw.
-        let tree = match (before, after) {
-            (Some(before), Some(after)) if is_stale => {
+        let tree = match (&self.tree.digest, &after.digest) {
+            (Some(before), Some(after)) if before != after => {
                 Some(id::digest(format!("{before} {after}")))
             }
-            (before, _) => before,
+            (before, _) => before.clone(),
         };
-        Ok((self.add_origin(proofs, tree), is_stale))
+        Ok((self.add_origin(proofs, tree), after))
+    }
+
+    /// Returns whether files differ from those that the evidence is about.
+    pub(super) fn is_changed(&self, after: &Tree) -> bool {
+        self.tree.digest != after.digest
     }
 
     /// Makes the evidence of a command that cannot be started, which proves nothing.
-    pub(super) fn record_not_started(&self, command: Vec<String>, why: String) -> Vec<Evidence> {
+    pub(super) fn record_not_started(
+        &self,
+        command: Vec<String>,
+        why: String,
+    ) -> (Vec<Evidence>, Tree) {
         let proof = Proof::Command {
             command,
             exit_code: None,
@@ -137,7 +145,8 @@ impl Scene {
             last_lines: vec![why],
             timed_out: false,
         };
-        self.add_origin(vec![proof], self.tree.digest.clone())
+        let evidence = self.add_origin(vec![proof], self.tree.digest.clone());
+        (evidence, self.tree.clone())
     }
 
     fn add_origin(&self, proofs: Vec<Proof>, tree: Option<String>) -> Vec<Evidence> {

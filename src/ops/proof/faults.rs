@@ -14,13 +14,7 @@ impl TaskGates {
     pub(super) fn list_faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
         let stale = self.find_stale(trust);
         let faults = [self.find_open(), stale, self.find_unproven(now)];
-        let faults = faults.into_iter().flatten().map(|fault| {
-            fault.or(
-                "complete it anyway, which is recorded",
-                format!("cleo complete {} --force", self.task_id),
-            )
-        });
-        let mut faults = Vec::from_iter(faults);
+        let mut faults = Vec::from_iter(faults.into_iter().flatten());
         if !faults.is_empty() && !self.has_trusted_commands(trust) {
             faults.iter_mut().for_each(propose_trust);
         }

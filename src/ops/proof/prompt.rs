@@ -99,12 +99,16 @@ pub(crate) fn prompt(
     Ok(report)
 }
 
-/// Finds tokens that were not replaced. Below `## Task` stands the text of a task, which may speak of tokens.
+/// Finds tokens that were not replaced. Below `## Task` stands the text of a task, which may speak of tokens, except in
+/// its first line.
 fn find_unresolved(text: &str) -> Vec<block::Violation> {
-    let mut is_task = false;
+    let (mut is_task, mut is_first) = (false, false);
     let lines = text.lines().zip(1..).filter(|(line, _)| {
-        is_task = line.trim_end() == "## Task" || is_task && !block::is_begin(line);
-        !is_task
+        let is_heading = line.trim_end() == "## Task";
+        let is_of_cleo = is_first && line.starts_with("Id: ");
+        is_task = is_heading || is_task && !block::is_begin(line);
+        is_first = is_heading || is_first && line.is_empty();
+        !is_task || is_of_cleo
     });
     let tokens = lines.flat_map(|(line, number)| {
         let names = inject(line, &Bindings::default()).unresolved.into_iter();

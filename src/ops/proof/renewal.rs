@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::request::{GateRequest, RenewalRequest, bound};
-use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
+use super::standing::{CriterionStanding, CriterionState, TaskGates, gates, gates_with};
 use super::verify::{Requirement, Verification};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate};
@@ -90,7 +90,7 @@ pub(crate) fn renew(
     let due_gates = due_gates.into_iter().map(Requirement::Gate);
     let criteria = criteria.into_iter();
     let criteria = criteria.map(|one| Requirement::Criterion(Box::new(one)));
-    let (mut ran, mut is_gate_open) = (Vec::new(), false);
+    let (mut ran, mut is_gate_open, mut files) = (Vec::new(), false, None);
     for of in due_gates.chain(criteria) {
         // A gate that failed opens those after it.
         if is_gate_open && matches!(of, Requirement::Gate(_)) {
@@ -102,7 +102,8 @@ pub(crate) fn renew(
         for file in &mut verification.request.files {
             *file = tree.root.join(&*file).to_string_lossy().into_owned();
         }
-        let passed = verification.run_in(context, (&tree, &directory))?;
+        let (passed, after) = verification.run_in(context, (&tree, &directory), files)?;
+        files = Some(after);
         let (gate, criterion) = match &verification.of {
             Requirement::Gate(gate) => (Some(*gate), None),
             Requirement::Criterion(one) => (None, Some(one.number)),
@@ -118,7 +119,8 @@ pub(crate) fn renew(
             },
         });
     }
-    let standing = gates(context, task)?;
+    let standing = gates_with(context, task, files)?;
+    context.notes.warn(standing.warn_missing());
     let is_word = |one: &&CriterionStanding| {
         one.command.is_none() && one.state == CriterionState::Stale && request.only.is_none()
     };

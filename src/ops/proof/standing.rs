@@ -329,9 +329,18 @@ pub(crate) fn show(context: &mut Context, which: One) -> Result<TaskGates> {
 }
 
 pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+    gates_with(context, task, None)
+}
+
+/// Reads the gates of a task whose files were just digested.
+pub(super) fn gates_with(
+    context: &mut Context,
+    task: TaskId,
+    files: Option<Tree>,
+) -> Result<TaskGates> {
     let tree = context.find_judged_workspace(task)?;
     let read = context.read(|tasks| Ok((require(tasks, task)?, tasks.gates(task)?)))?;
-    judge(context, &tree, read)
+    judge(context, &tree, read, files)
 }
 
 /// Reads the gates of a task to show them, which proves nothing: the workspace counts where no tree can be judged from
@@ -343,19 +352,24 @@ pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Resu
         let gates = tasks.gates_of(&[task])?.remove(&task);
         Ok((require(tasks, task)?, gates.unwrap_or_default()))
     })?;
-    judge(context, &tree, read)
+    judge(context, &tree, read, None)
 }
 
 fn judge(
     context: &Context,
     tree: &Workspace,
     (mut task, gates): (Task, Gates),
+    known: Option<Tree>,
 ) -> Result<TaskGates> {
     let assignment = &context.surroundings.assignment;
     let is_run = assignment.criteria.contains_key(&task.id);
     let trust = Trust::new(&context.surroundings, &context.workspace);
     task.acceptance = assignment.criteria_of(&task);
-    let files = digest_files(tree, &task, &gates)?;
+    let known = known.filter(|known| known.patterns == task.files);
+    let files = match known {
+        None => digest_files(tree, &task, &gates)?,
+        known => known,
+    };
     Ok(TaskGates::new((tree, &trust), &task, gates, files, is_run))
 }
 

@@ -2,7 +2,7 @@
 
 use super::evidence::{Scene, find_directory};
 use super::request::GateRequest;
-use super::standing::{CriterionStanding, TaskGates, gates};
+use super::standing::{CriterionStanding, TaskGates, gates_with};
 use std::time::Duration;
 
 use crate::error::{Code, Error, Result, quote_all};
@@ -12,6 +12,7 @@ use crate::ops::trust::{Item, Place, Trust};
 use crate::ops::{Context, require};
 use crate::store::Transaction;
 use crate::task::Task;
+use crate::tree::Tree;
 use crate::workspace::Workspace;
 
 pub(super) enum Requirement {
@@ -44,13 +45,19 @@ impl Verification {
     pub(super) fn run(&self, context: &mut Context) -> Result<TaskGates> {
         let tree = context.find_judged_workspace(self.request.task)?;
         let directory = find_directory(context, &tree);
-        self.run_in(context, (&tree, &directory))?;
-        gates(context, self.request.task)
+        let (_, files) = self.run_in(context, (&tree, &directory), None)?;
+        gates_with(context, self.request.task, Some(files))
     }
 
-    /// Takes evidence and records the result, which it returns. The rules are checked before a command runs and again
-    /// before its result is recorded; a failure is always recorded.
-    pub(super) fn run_in(&self, context: &mut Context, place: Folder<'_>) -> Result<bool> {
+    /// Takes evidence and records the result, which it returns with the files after it; `files` are those before it,
+    /// if known. The rules are checked before a command runs and again before its result is recorded; a failure is
+    /// always recorded.
+    pub(super) fn run_in(
+        &self,
+        context: &mut Context,
+        place: Folder<'_>,
+        files: Option<Tree>,
+    ) -> Result<(bool, Tree)> {
         let GateRequest { commands, role, .. } = &self.request;
         let id = self.request.task;
         check_agent(role.as_deref())?;
@@ -61,8 +68,9 @@ impl Verification {
         let task =
             context.read(|it| self.check_may_verify(it, (&caller, &trust), place, can_pass))?;
         let key = can_pass.then(|| trust.prepare_key()).transpose()?;
-        let scene = Scene::digest_files(context, place, &task.files, caller.epoch)?;
-        let (evidence, is_stale) = self.collect_evidence(context, &scene)?;
+        let scene = Scene::digest_files(context, place, (&task.files, files), caller.epoch)?;
+        let (evidence, files) = self.collect_evidence(context, &scene)?;
+        let is_stale = scene.is_changed(&files);
         let outcomes = evidence.iter().filter_map(Evidence::outcome);
         let passed = outcomes.reduce(|one, other| one && other).unwrap_or(said);
         let mut record = Record {
@@ -106,7 +114,7 @@ impl Verification {
         } else if self.command().is_none() && !is_stale {
             context.notes.warn(scene.warn_of_unknown_files(id));
         }
-        Ok(passed)
+        Ok((passed, files))
     }
 
     /// Checks that the caller may verify it with this result.
@@ -174,7 +182,7 @@ impl Verification {
 
     /// Takes the evidence. A command of a criterion that cannot be started proves nothing, and holds up no other
     /// criterion.
-    fn collect_evidence(&self, context: &Context, scene: &Scene) -> Result<(Vec<Evidence>, bool)> {
+    fn collect_evidence(&self, context: &Context, scene: &Scene) -> Result<(Vec<Evidence>, Tree)> {
         let taken = match &self.of {
             Requirement::Criterion(one) if let Some(why) = one.find_shell_syntax() => {
                 Err(Error::new(Code::ProgramMissing, why))
@@ -182,10 +190,9 @@ impl Verification {
             _ => scene.collect(context, &self.request, self.limit),
         };
         match (taken, self.command()) {
-            (Err(error), Some(words)) if error.code == Code::ProgramMissing => Ok((
-                scene.record_not_started(words.clone(), error.message),
-                false,
-            )),
+            (Err(error), Some(words)) if error.code == Code::ProgramMissing => {
+                Ok(scene.record_not_started(words.clone(), error.message))
+            }
             (taken, _) => taken,
         }
     }
