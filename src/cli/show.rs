@@ -49,10 +49,14 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
         screen.field("output", &output.file);
         screen.field("proof", describe_proof(output));
     }
+    if shown.has_no_proof() {
+        screen.field("proof", "none, not verified");
+    }
     screen.field("created", &task.created_at);
     screen
         .field("started", text(&task.started_at))
-        .field("completed", text(&task.completed_at));
+        .field("completed", text(&task.completed_at))
+        .field("completed by", text(&shown.completed_by));
     screen
         .field("cancelled", text(&task.cancelled_at))
         .field("archived", text(&task.archived_at));

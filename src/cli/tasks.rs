@@ -132,7 +132,7 @@ pub(super) struct ListArguments {
     list: Filter,
 
     /// Show tasks as a tree
-    #[arg(long, conflicts_with_all = ["limit", "offset"])]
+    #[arg(long, conflicts_with = "offset")]
     tree: bool,
 
     #[command(flatten)]
@@ -179,14 +179,16 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
         true => "no open tasks; see closed ones with --all",
         false => "no tasks",
     };
+    let usual = face.settings.number(LIST_LIMIT);
+    let usual = usual.and_then(|limit| u32::try_from(limit).ok());
+    list.limit = list.limit.or(usual);
     if arguments.tree {
-        let root = list.parent.take();
+        let (root, limit) = (list.parent.take(), list.limit.take());
         let work = |context: &mut Context| {
-            let tasks = tasks::tree(context, root, &list)?;
-            Ok(Tree {
-                total: tasks.len(),
-                tasks,
-            })
+            let mut tasks = tasks::tree(context, root, &list)?;
+            let total = tasks.len();
+            tasks.truncate(limit.map_or(total, |limit| limit as usize));
+            Ok(Tree { tasks, total })
         };
         return face.inside("list", work, |screen, result| {
             if result.tasks.is_empty() {
@@ -198,11 +200,12 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
                 let (id, title) = (format!("{} ", task.id), format!("  {}", task.title));
                 screen.fit(&[dim(branch), strong(id), state(&row.listed), plain(title)]);
             }
+            if result.tasks.len() < result.total {
+                screen.cut_at(result.tasks.len(), result.total as u64, "tasks");
+                screen.line(Tone::Dim, format!("see all with --limit {}", result.total));
+            }
         });
     }
-    let usual = face.settings.number(LIST_LIMIT);
-    let usual = usual.and_then(|limit| u32::try_from(limit).ok());
-    list.limit = list.limit.or(usual);
     let next = u64::from(list.offset) + u64::from(list.limit.unwrap_or_default());
     face.call(&api::LIST, list, |screen, listed| {
         table(screen, listed, none);

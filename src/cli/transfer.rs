@@ -191,8 +191,8 @@ Examples:
   cleo export --format text | head            print the lines
 
 The same tasks always give the same bytes, and a changed task changes one line. `cleo import`
-reads the file, also in another copy of the workspace. --output overwrites an earlier export, but no
-other file.")]
+reads the file, also in another copy of the workspace. --output overwrites an earlier export of
+this workspace, but no other file.")]
 pub(super) struct ExportArguments {
     /// File to write [default: put the lines into the answer]
     #[arg(long, short, value_name = "FILE")]

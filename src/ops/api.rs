@@ -371,7 +371,7 @@ operations! {
     "Looks whether everything is in order",
     anywhere (doctor::Checks) -> doctor::Report, doctor::examine;
 
-    CHECK_WORKERS, "agents.check", Admin, "GET /api/workers/check",
+    CHECK_WORKERS, "agents.check", Admin, "POST /api/workers/check",
     "Asks workers whether they are there: those that are named, or all",
     anywhere (workers::Checking) -> workers::Checked, workers::check, asks: true;
 

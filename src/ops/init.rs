@@ -100,7 +100,7 @@ pub(crate) fn init(
     }
     let clients = options.clients();
     let planned = plan_files(&root, &clients, options.hooks)?;
-    let refusal = refuse_changed_files(&planned, &clients, &options);
+    let refusal = refuse_changed_files(&planned, &options);
     let created = match (options.dry_run, refusal) {
         (true, refusal) => {
             notes.failure = refusal;
@@ -213,24 +213,17 @@ fn read(path: &Path) -> Result<Option<String>> {
     })
 }
 
-fn refuse_changed_files(
-    planned: &[Planned],
-    clients: &[Client],
-    options: &Options,
-) -> Option<Error> {
+fn refuse_changed_files(planned: &[Planned], options: &Options) -> Option<Error> {
     let changed = planned.iter().filter(|file| file.holds_changes);
     let changed: Vec<&str> = changed.map(|file| file.path).collect();
     if options.force || changed.is_empty() {
         return None;
     }
-    let names: Vec<&str> = clients.iter().map(|client| client.word()).collect();
-    let hooks = if options.hooks { " --hooks" } else { "" };
-    let command = format!("cleo init --agents {}{hooks}", names.join(","));
     let message = format!(
-        "changed files would be overwritten: {}; nothing was written",
+        "changed files would be overwritten: {}; nothing was written; --force overwrites them",
         changed.join(", ")
     );
-    Some(Error::new(Code::FileChanged, message).or("overwrite them", format!("{command} --force")))
+    Some(Error::new(Code::FileChanged, message))
 }
 
 /// Writes the files; if one fails, restores those before it.

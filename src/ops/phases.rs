@@ -155,11 +155,8 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
         let mut phase = found.phase;
         let warning = format!("{} has open tasks: {open}", phase.slug);
         if open > 0 && !which.force {
-            let slug = quote(&phase.slug);
-            let anyway = format!("cleo phase complete --force -- {slug}");
-            return Err(Error::new(Code::StatusRefused, warning)
-                .fix(format!("cleo list --phase={slug}"))
-                .or("complete it anyway", anyway));
+            let list = format!("cleo list --phase={}", quote(&phase.slug));
+            return Err(Error::new(Code::StatusRefused, warning).fix(list));
         }
         phase.move_to(PhaseStatus::Completed, &now);
         let moved = put_phase(transaction, &phase, "phase-completed")?;

@@ -239,9 +239,7 @@ fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller)
         let message = format!("{holder} leads {id}, not {}", caller.name);
         (message, format!("cleo session status --session {id}"))
     };
-    Err(Error::new(Code::SessionBlocked, message)
-        .fix(fix)
-        .or("end it anyway", format!("cleo session end {id} --force")))
+    Err(Error::new(Code::SessionBlocked, message).fix(fix))
 }
 
 /// Opens an ended session again, led by the caller. The scope of somebody else's open session is
@@ -257,8 +255,7 @@ pub(crate) fn resume(context: &mut Context, request: ResumeSession) -> Result<Mo
             }
             let message = format!("{id} is open, and {} leads it", session.holder);
             return Err(Error::new(Code::SessionExists, message)
-                .fix(format!("cleo session status --session {id}"))
-                .or("end it first", format!("cleo session end {id} --force")));
+                .fix(format!("cleo session status --session {id}")));
         }
         refuse_second(transaction, &caller)?;
         if let Some(scope) = session.scope {

@@ -809,10 +809,7 @@ fn accepted_criterion_is_asked_for_again_when_files_change() {
         assert_eq!(error["fix"], "cleo verify T1");
         let error = workspace.fails("complete T1", "E_EVIDENCE_STALE")["error"].clone();
         assert_eq!(error["fix"], "cleo verify T1");
-        assert_eq!(
-            error["alternatives"][0]["command"],
-            "cleo complete T1 --force"
-        );
+        assert_eq!(error["alternatives"], json!([]));
         let again = workspace.shell(&format!("{accept} --file src/a.rs"));
         assert_eq!(again.exit, 0, "{again}");
         assert_eq!(states(&workspace.ask("verify T1"))[number - 1], "claimed");

@@ -161,10 +161,7 @@ fn cancelling_work_of_others_takes_force() {
     does(&workspace, "ada", "claim T2");
     let error = expect_refusal(&workspace, "bob", "cancel T2 --reason gone", "E_CLAIMED");
     says(&error, "T2 is claimed by ada");
-    assert_eq!(
-        error["alternatives"][0]["command"],
-        "cleo cancel T2 --force"
-    );
+    assert_eq!(error["alternatives"], json!([]));
     let forced = does(&workspace, "bob", "cancel T2 --force");
     says(&forced["warnings"][0], "by force: T2 is claimed by ada");
 }

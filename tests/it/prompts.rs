@@ -98,12 +98,17 @@ fn strict_names_token_and_line_that_was_not_replaced() {
         .replacen('\n', "\n{{NEW_TOKEN}}\n", 1);
     assert_eq!(verify_prompt(&workspace, &prompt, ""), 0);
     assert_eq!(verify_prompt(&workspace, &prompt, "--strict"), 60);
-    workspace.write("prompt.md", prompt);
+    workspace.write("prompt.md", &prompt);
     let refused = workspace.ask("verify prompt prompt.md --strict");
     says(
         &refused["error"],
         "line 2 has the token {{NEW_TOKEN}}, which was not replaced",
     );
+    let prompt = prompt.replace("{{NEW_TOKEN}}\n", "");
+    let own = prompt.replace("\nId: T1 ", "\nId: {{TASK_ID}} ");
+    assert_eq!(verify_prompt(&workspace, &own, "--strict"), 60);
+    let of_task = prompt.replace("\nTitle: ", "\nTitle: {{TITLE}} ");
+    assert_eq!(verify_prompt(&workspace, &of_task, "--strict"), 0);
 }
 
 #[test]

@@ -225,8 +225,7 @@ fn only_who_leads_session_ends_it_unless_by_force() {
     let error = expect_refusal(&workspace, "bob", "session end S1", code, 37);
     assert_eq!(error["message"], "ada leads S1, not bob");
     assert_eq!(error["fix"], "cleo session status --session S1");
-    let force = "cleo session end S1 --force";
-    assert_eq!(error["alternatives"][0]["command"], force);
+    assert_eq!(error["alternatives"], json!([]));
     does(&workspace, "bob", "session end S1 --force");
 }
 

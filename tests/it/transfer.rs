@@ -455,6 +455,27 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
 }
 
 #[test]
+fn export_of_another_workspace_is_not_overwritten() {
+    let (workspace, other) = (TestWorkspace::with_plan(), TestWorkspace::new());
+    for words in [
+        "export --output tasks.jsonl",
+        "add Later",
+        "export --output tasks.jsonl",
+    ] {
+        workspace.ok(words);
+    }
+    let ours = workspace.read("tasks.jsonl");
+    other.ok("add Other");
+    other.write("tasks.jsonl", &ours);
+    let refused = other.fails("export --output tasks.jsonl", "E_EXISTS");
+    says(&refused, "exports another workspace; it was not changed");
+    assert_eq!(other.read("tasks.jsonl"), ours);
+    other.ok("import tasks.jsonl");
+    other.ok("export --output tasks.jsonl");
+    assert_ne!(other.read("tasks.jsonl"), ours);
+}
+
+#[test]
 fn incomplete_document_is_named_as_such() {
     let workspace = TestWorkspace::new();
     for text in [

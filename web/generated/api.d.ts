@@ -1811,10 +1811,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Asks workers whether they are there: those that are named, or all */
-        get: operations["getApiWorkersCheck"];
+        get?: never;
         put?: never;
-        post?: never;
+        /** Asks workers whether they are there: those that are named, or all */
+        post: operations["postApiWorkersCheck"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2321,6 +2321,15 @@ export interface components {
              * @description How many of them are up.
              */
             up: number;
+        };
+        Checking: {
+            /** @description The agent that acts */
+            agent?: ((string & unknown) | null) & unknown;
+            /**
+             * @description Ids of workers [default: all active ones]
+             * @default []
+             */
+            agents: string[];
         };
         /** @description Tasks that wait for each other. */
         Circle: {
@@ -9346,7 +9355,7 @@ export interface operations {
             };
         };
     };
-    getApiWorkersCheck: {
+    postApiWorkersCheck: {
         parameters: {
             query?: never;
             header?: never;
@@ -9361,7 +9370,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithOperation"];
                 };
             };
         };

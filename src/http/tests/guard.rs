@@ -41,13 +41,13 @@ fn allowed_origin_may_call() {
 }
 
 #[test]
-fn image_of_another_site_runs_no_worker() {
+fn image_of_another_site_is_refused() {
     let world = World::at("127.0.0.1:4680", Options::default());
     for (path, site, mode, status) in [
-        ("/api/workers/check", "cross-site", "no-cors", 403),
-        ("/api/workers/check", "cross-site", "navigate", 403),
-        ("/api/workers/check", "same-origin", "cors", 200),
-        ("/api/workers/check", "none", "navigate", 200),
+        ("/api/doctor", "cross-site", "no-cors", 403),
+        ("/api/doctor", "cross-site", "navigate", 403),
+        ("/api/doctor", "same-origin", "cors", 200),
+        ("/api/doctor", "none", "navigate", 200),
         ("/", "cross-site", "navigate", 200),
         ("/", "cross-site", "no-cors", 403),
     ] {

@@ -273,7 +273,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 81] = [
     ("GET /api/config", "", "", 200, &["settings", "total"]),
     ("GET /api/config/{key}", "run.jobs", "", 200, &["setting"]),
     ("GET /api/doctor", "", "", 200, &["failed", "findings", "total", "warned"]),
-    ("GET /api/workers/check", "", "", 200, &["checks", "down", "total", "up"]),
+    ("POST /api/workers/check", "", "", 200, &["checks", "down", "total", "up"]),
     ("DELETE /api/work/tasks/{id}", "T6", "", 200, &["deleted", "dryRun", "released"]),
 ];
 

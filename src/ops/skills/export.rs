@@ -71,16 +71,12 @@ pub(crate) fn export(
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     let changed = files(&planned, |there| there == There::Other);
     if !force && !changed.is_empty() {
-        let names = wanted.skills.iter().map(|name| format!(" {}", quote(name)));
-        let (names, to) = (names.collect::<String>(), wanted.to.to_string_lossy());
         let message = format!(
-            "files with other content would be overwritten: {}; nothing was written",
+            "files with other content would be overwritten: {}; nothing was written; --force overwrites them",
             changed.join(", ")
         );
-        let over = format!("cleo skills export{names} --to {} --force", quote(&to));
-        return Err(Error::new(Code::FileChanged, message)
-            .fix(format!("cat {}", quote(&changed[0])))
-            .or("overwrite them", over));
+        let look = format!("cat {}", quote(&changed[0]));
+        return Err(Error::new(Code::FileChanged, message).fix(look));
     }
     for one in planned.iter().filter(|_| !dry_run) {
         one.write()?;

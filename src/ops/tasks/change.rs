@@ -65,7 +65,7 @@ pub(in crate::ops) fn change(
         refuse_changed(&task, expected.as_deref())?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
         if is_moved {
-            check_holder(transaction, &task, &caller, false, "release")?;
+            check_holder(transaction, &task, &caller, false)?;
         }
         let mut warnings = Vec::new();
         if patch.status == Some(Status::Pending)

@@ -285,7 +285,7 @@ pub(crate) fn heartbeat(
         };
         let is_own = caller.works_under(claim.holder.as_deref().unwrap_or_default());
         if !is_own && !force {
-            return Err(holder_error(&claim, &caller, "heartbeat"));
+            return Err(holder_error(&claim, &caller));
         }
         let until = claim.expires.clone();
         let claim = renew(transaction, &claim, &caller, lease)?;
@@ -312,7 +312,7 @@ pub(crate) fn release(
     let caller = Caller::for_task(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
-        let forced = check_holder(transaction, &task, &caller, force, "release")?;
+        let forced = check_holder(transaction, &task, &caller, force)?;
         let holder = end_undone(transaction, id, &caller)?;
         let is_of_run = holder.as_deref().is_some_and(is_run);
         let is_begun = task.status == Status::Active || is_of_run && task.status == Status::Review;

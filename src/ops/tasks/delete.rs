@@ -52,7 +52,7 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
     let plan = |transaction: &dyn Transaction| {
         let (deleted, released) = plan_deletion(transaction, id, cascade, request.force)?;
         if !request.force {
-            refuse_held(transaction, &deleted, cascade, &caller)?;
+            refuse_held(transaction, &deleted, &caller)?;
         }
         for id in &deleted {
             caller.refuse_removal(transaction, &read_salvaged(transaction, *id)?)?;
@@ -94,14 +94,9 @@ fn plan_deletion(
     }
     if !released.is_empty() && !force {
         let others = id::list(&released);
-        let message = format!("others would lose what they depend on: {others}");
-        let cascade = if cascade { " --cascade" } else { "" };
-        let anyway = format!("cleo delete {id}{cascade} --force");
-        let error = Error::new(Code::HasChildren, message).fix(format!("cleo deps {id}"));
-        return Err(error.or(
-            "delete it anyway; the others then depend on it no more",
-            anyway,
-        ));
+        let message =
+            format!("others would lose what they depend on: {others}; --force releases them");
+        return Err(Error::new(Code::HasChildren, message).fix(format!("cleo deps {id}")));
     }
     Ok((going, released))
 }
@@ -123,24 +118,11 @@ fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId
     Ok(released)
 }
 
-/// Refuses to delete a task that somebody else holds. The first of `going` is the one that was named.
-fn refuse_held(
-    transaction: &dyn Transaction,
-    going: &[TaskId],
-    cascade: bool,
-    caller: &Caller,
-) -> Result<()> {
-    let cascade = if cascade { " --cascade" } else { "" };
+/// Refuses to delete a task that somebody else holds.
+fn refuse_held(transaction: &dyn Transaction, going: &[TaskId], caller: &Caller) -> Result<()> {
     for id in going {
         let task = read_salvaged(transaction, *id)?;
-        check_holder(transaction, &task, caller, false, "delete").map_err(|held| {
-            let error = Error::new(held.code, held.message).fix(format!("cleo show {id}"));
-            let force = format!("cleo delete {}{cascade} --force", going[0]);
-            match caller.run {
-                Some(_) => error,
-                None => error.or("delete it anyway, which is recorded", force),
-            }
-        })?;
+        check_holder(transaction, &task, caller, false)?;
     }
     Ok(())
 }

@@ -107,7 +107,6 @@ pub(in crate::ops) fn check_holder(
     task: &Task,
     caller: &Caller,
     force: bool,
-    verb: &str,
 ) -> Result<Option<String>> {
     check_epoch(transaction, task, caller)?;
     refuse_other(transaction, task.id, caller)?;
@@ -116,10 +115,9 @@ pub(in crate::ops) fn check_holder(
     };
     match claim.live_holder(&caller.now) {
         Some(holder) if !caller.works_under(holder) => {
-            let mut error = holder_error(&claim, caller, verb);
+            let error = holder_error(&claim, caller);
             // A run takes its tasks back itself, and its agents only parts of their own.
             let may_force = caller.run.is_none() || caller.has_part(transaction, task.id)?;
-            error.alternatives.retain(|_| may_force);
             match force && may_force {
                 true => Ok(Some(format!("by force: {}", error.message))),
                 false => Err(error),
@@ -146,11 +144,7 @@ pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
         }
         Some(_) => {
             let error = Error::new(Code::Claimed, describe_holder(claim)).fix("cleo claim --next");
-            let error = error.or("see how it stands", format!("cleo show {id}"));
-            Err(match caller.run {
-                Some(_) => error,
-                None => error.or("take it from them", format!("cleo release {id} --force")),
-            })
+            Err(error.or("see how it stands", format!("cleo show {id}")))
         }
     }
 }
@@ -185,13 +179,9 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
         .or("end the claim whatever the clock says", release))
 }
 
-pub(super) fn holder_error(claim: &Claim, caller: &Caller, verb: &str) -> Error {
-    let id = claim.task;
+pub(super) fn holder_error(claim: &Claim, caller: &Caller) -> Error {
     let message = format!("{}, not by {}", describe_holder(claim), caller.name);
-    let action = format!("{verb} it anyway, which is recorded");
-    Error::new(Code::Claimed, message)
-        .fix(format!("cleo show {id}"))
-        .or(action, format!("cleo {verb} {id} --force"))
+    Error::new(Code::Claimed, message).fix(format!("cleo show {}", claim.task))
 }
 
 pub(super) fn describe_holder(claim: &Claim) -> String {

@@ -154,7 +154,7 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
             let reopen = format!("cleo reopen {id}");
             return Err(refuse_move(&task, "cancelled", &reopen));
         }
-        let taken = check_holder(transaction, &task, &caller, request.force, "cancel")?;
+        let taken = check_holder(transaction, &task, &caller, request.force)?;
         if let Some(text) = reason {
             task.notes.push(Note {
                 at: now.clone(),
@@ -239,10 +239,7 @@ pub(in crate::ops) fn refuse_open_parts(
         "{id} has children that are not done: {}",
         id::list_first(&open, NAMED_MAX)
     );
-    let anyway = "complete it anyway, which is recorded";
-    Err(Error::new(Code::HasChildren, message)
-        .fix(format!("cleo show {first}"))
-        .or(anyway, format!("cleo complete {id} --force")))
+    Err(Error::new(Code::HasChildren, message).fix(format!("cleo show {first}")))
 }
 
 /// Returns the run that holds a task under review and will complete it.

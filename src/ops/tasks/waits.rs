@@ -46,12 +46,7 @@ pub(in crate::ops) fn not_ready(tasks: &dyn Tasks, task: &Task) -> Result<Option
         waits.push("it is blocked".to_string());
     }
     let message = format!("{} is not ready: {}", task.id, waits.join(", and "));
-    let (anyway, force) = (
-        "claim it anyway, which is recorded",
-        format!("cleo claim {} --force", task.id),
-    );
     let error = Error::new(Code::NotReady, message).fix("cleo claim --next");
-    let error = error.or(anyway, force);
     Ok((!waits.is_empty()).then_some(error))
 }
 

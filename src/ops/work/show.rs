@@ -8,8 +8,11 @@ use crate::ops::proof::{Summary, gates_to_show};
 use crate::ops::tasks::{HeldClaim, One, waiting_for};
 use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
-use crate::store::SpawnVerdict;
-use crate::task::Task;
+use crate::store::{OperationFilter, SpawnVerdict, Transaction};
+use crate::task::{Status, Task};
+
+/// Number of changes after its completion up to which a task names who completed it.
+const LATEST: u32 = 50;
 
 /// A task with its parent, parts, claim and proof.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -29,6 +32,16 @@ pub(crate) struct Shown {
     /// The output that its last prompt asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<ShownOutput>,
+    /// Author of its completion, if it is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) completed_by: Option<String>,
+}
+
+impl Shown {
+    /// Returns whether the task is done, and nothing was asked for that could be verified.
+    pub(crate) fn has_no_proof(&self) -> bool {
+        self.task.status == Status::Done && self.output.is_none() && self.verification.is_none()
+    }
 }
 
 /// The output that a prompt asks for.
@@ -67,6 +80,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
         let claim = tasks.claim(id)?;
         Ok(Shown {
+            completed_by: find_completer(tasks, &task)?,
             waiting_for: waiting_for(tasks, &task)?,
             task,
             children,
@@ -76,4 +90,20 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
             output,
         })
     })
+}
+
+/// Finds the author of the latest change of a task that is done which completed it.
+fn find_completer(tasks: &dyn Transaction, task: &Task) -> Result<Option<String>> {
+    if task.status != Status::Done {
+        return Ok(None);
+    }
+    let (latest, _) = tasks.operations(&OperationFilter {
+        task: Some(task.id),
+        limit: Some(LATEST),
+        ..OperationFilter::default()
+    })?;
+    let completion = latest
+        .into_iter()
+        .find(|operation| Some(&operation.at) == task.completed_at.as_ref());
+    Ok(completion.map(|operation| operation.by))
 }
