@@ -206,4 +206,7 @@ fn tasks_of_other_agents_are_not_handed_out() {
     assert_eq!(error["alternatives"][0]["command"], "cleo claim T1");
     let claimed = does(&workspace, "ana", "claim --next");
     assert_eq!(claimed["result"]["task"]["id"], "T1");
+    does(&workspace, "ana", "release T1");
+    let claimed = does(&workspace, "bob", "claim --next --as ana");
+    assert_eq!(claimed["result"]["task"]["id"], "T1");
 }

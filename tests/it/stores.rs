@@ -276,6 +276,9 @@ fn read_only_disk_allows_reads() {
         assert_eq!(read.exit, 0, "{line}\n{read}");
         assert!(!read.to_string().contains("write-ahead"), "{read}");
     }
+    let serve = r#"sh -c "echo \$\$; exec cleo serve --port 0 --json" | { read pid; read line; kill $pid; echo "$line"; }"#;
+    let served = on_read_only_disk(&workspace, serve).unwrap();
+    assert!(served.stdout.contains("http://127.0.0.1:"), "{served}");
     workspace.ok("spawn T2");
     let judged = on_read_only_disk(&workspace, "cleo verify output T2").unwrap();
     assert_eq!(judged.exit, 62, "a verdict needs no record: {judged}");

@@ -95,7 +95,10 @@ impl Finding {
 
     /// Makes a warning of an error with a fix.
     fn warn_of(check: &'static str, error: Error) -> Finding {
-        Finding::warn(check, error.message, error.fix.unwrap_or_default())
+        Finding {
+            fix: error.fix,
+            ..Finding::warn(check, error.message, "")
+        }
     }
 }
 

@@ -113,7 +113,7 @@ impl Services {
             routing_score: decision.score,
             conversation: conversation.as_ref().map(|one| one.id.clone()),
             started_at: self.clock.timestamp(),
-            owner: self.lock.name.clone(),
+            owner: self.lock()?.name.clone(),
             ..Run::new(
                 id::make_id("exec", &self.clock, number),
                 RunKind::Execution,

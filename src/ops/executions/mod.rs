@@ -7,7 +7,7 @@ pub(crate) mod many;
 mod record;
 pub(crate) mod reply;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -71,7 +71,8 @@ struct Services {
     workspace: Workspace,
     by: Match,
     answerers: Answering,
-    lock: Arc<RunLock>,
+    /// Acquired by the first execution, so that a server can show what is on a read-only disk.
+    lock: Arc<OnceLock<RunLock>>,
     roster: Arc<Roster>,
 }
 
@@ -113,6 +114,18 @@ impl StartedExecution {
     }
 }
 
+impl Services {
+    fn lock(&self) -> Result<&RunLock> {
+        match self.lock.get() {
+            Some(lock) => Ok(lock),
+            None => {
+                let lock = RunLock::acquire(&self.workspace)?;
+                Ok(self.lock.get_or_init(|| lock))
+            }
+        }
+    }
+}
+
 impl Executor {
     /// Opens the store, and marks runs of dead processes.
     pub(crate) fn open(surroundings: &Surroundings, by: Match) -> Result<Executor> {
@@ -121,7 +134,7 @@ impl Executor {
         liveness::mark_interrupted_runs(&mut store, &workspace, &surroundings.clock)?;
         let services = Services {
             clock: surroundings.clock,
-            lock: Arc::new(RunLock::acquire(&workspace)?),
+            lock: Arc::default(),
             answerers: Answering::open(surroundings, &workspace)?,
             roster: Arc::new(Roster::new(workspace.clone())),
             workspace,

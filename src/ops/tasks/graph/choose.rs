@@ -68,6 +68,10 @@ fn list_free(
     now: &str,
 ) -> Result<(Vec<TaskId>, Option<TaskId>)> {
     let (mut free, mut reserved) = (Vec::new(), None);
+    // An agent that acts under another caller has its own name last.
+    let is_other = |name: &str| {
+        agent.is_some_and(|agent| agent != name && agent.rsplit('/').next() != Some(name))
+    };
     for ReadyTask { task, .. } in candidates {
         let claim = transaction.claim(task.id)?;
         if claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
@@ -77,7 +81,7 @@ fn list_free(
         match read.and_then(|read| transaction.node(task.id).map(|_| read)) {
             Err(error) if error.code == Code::RowDamaged => {}
             read => match read?.and_then(|task| task.assigned_agent) {
-                Some(other) if agent.is_some_and(|agent| agent != other) => {
+                Some(other) if is_other(&other) => {
                     reserved.get_or_insert(task.id);
                 }
                 _ => free.push(task.id),
