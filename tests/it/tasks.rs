@@ -153,6 +153,9 @@ fn task_moves_from_pending_over_active_to_done_and_back() {
     let done = workspace.ask("show T2")["result"]["task"].clone();
     assert_eq!(done["startedAt"], "2026-01-26T09:00:02.000Z");
     assert_eq!(done["completedAt"], "2026-01-26T09:00:03.000Z");
+    let shown = workspace.cleo("show T2");
+    assert!(shown.contains("proof  none, not verified\n"), "{shown}");
+    assert!(shown.contains("completed by  tester\n"), "{shown}");
     insta::assert_snapshot!(workspace.cleo("reopen T2"));
     let reopened = workspace.ask("show T2")["result"]["task"].clone();
     assert_eq!(reopened["status"], "pending");

@@ -102,8 +102,9 @@ fn find_completer(tasks: &dyn Transaction, task: &Task) -> Result<Option<String>
         limit: Some(LATEST),
         ..OperationFilter::default()
     })?;
-    let completion = latest
+    // An operation is recorded at its end.
+    let since = latest
         .into_iter()
-        .find(|operation| Some(&operation.at) == task.completed_at.as_ref());
-    Ok(completion.map(|operation| operation.by))
+        .take_while(|operation| Some(&operation.at) >= task.completed_at.as_ref());
+    Ok(since.last().map(|operation| operation.by))
 }
