@@ -144,7 +144,7 @@ impl RunProjection {
         let waves = waves(planned);
         let tasks = planned.iter().map(|planned| TaskRun {
             planned: planned.clone(),
-            wave: waves.get(&planned.task_id).map(|wave| wave + 1),
+            wave: waves.get(&planned.task_id).copied(),
             ..TaskRun::default()
         });
         self.tasks = tasks.collect();

@@ -50,7 +50,7 @@ pub(crate) struct TaskRun {
     /// Its criteria are those of its last claim, once it was claimed.
     #[serde(flatten)]
     pub(crate) planned: Planned,
-    /// Its wave in the run, from 1; none when it waits for itself.
+    /// Its wave in the run, from 0; none when it waits for itself.
     pub(crate) wave: Option<usize>,
     pub(crate) state: StepState,
     pub(crate) outcome: Option<Outcome>,

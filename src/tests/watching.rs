@@ -69,11 +69,11 @@ fn graph_shows_states_and_edges() {
     let waves: Vec<_> = ["T2", "T3", "T4", "T5"]
         .map(|id| node(&shown, id)["wave"].clone())
         .into();
-    assert_eq!(waves, [1, 2, 3, 2]);
+    assert_eq!(waves, [0, 1, 2, 1]);
     assert_eq!(shown["criticalPath"]["tasks"], json!(["T2", "T3", "T4"]));
     let kinds = column(&shown["edges"], "kind");
     assert_eq!(kinds, ["unmet", "critical", "critical"]);
-    assert_eq!(shown["focus"], json!({"lane": "w1", "node": "T2"}));
+    assert_eq!(shown["focus"], json!({"lane": "w0", "node": "T2"}));
     assert_eq!(shown["epic"]["id"], "T1");
     assert_eq!(node(&shown, "T4")["waitsFor"], json!(["T3"]));
 }
@@ -195,7 +195,7 @@ fn task_shows_attempts_and_last_refusal() {
     let workspace = TestWorkspace::with_plan();
     play(&workspace, "T2", "lies");
     let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));
-    assert_fields(&page, json!({"state": "failed", "wave": 1}));
+    assert_fields(&page, json!({"state": "failed", "wave": 0}));
     let attempts = page["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
     assert_eq!(attempts[0]["hasLog"], true);

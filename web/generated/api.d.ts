@@ -3659,7 +3659,7 @@ export interface components {
             waitsFor: string[];
             /**
              * Format: uint
-             * @description Its wave, from 1; none for groups and in a circle.
+             * @description Its wave, from 0; none for groups and in a circle.
              */
             wave: number | null;
             /** Format: uint32 */
@@ -3843,10 +3843,10 @@ export interface components {
             folded: boolean;
             /**
              * Format: uint
-             * @description The first wave in it, from 1; none for what waits for itself.
+             * @description The first wave in it, from 0; none for what waits for itself.
              */
             from: number | null;
-            /** @description `w4`, `w1-2`, or `stuck` for what waits for itself. */
+            /** @description `w3`, `w0-1`, or `stuck` for what waits for itself. */
             key: string;
             /** @description How far it is, in words. */
             label: string;
@@ -5375,7 +5375,7 @@ export interface components {
             waitsFor: string[];
             /**
              * Format: uint
-             * @description Its wave, from 1; none for groups and in a circle.
+             * @description Its wave, from 0; none for groups and in a circle.
              */
             wave: number | null;
         };
@@ -6476,7 +6476,7 @@ export interface components {
             verified: boolean;
             /**
              * Format: uint
-             * @description Its wave, from 1; none for groups and in a circle.
+             * @description Its wave, from 0; none for groups and in a circle.
              */
             wave: number | null;
         };
@@ -6549,7 +6549,7 @@ export interface components {
             warnings?: string[];
             /**
              * Format: uint
-             * @description Its wave in the run, from 1; none when it waits for itself.
+             * @description Its wave in the run, from 0; none when it waits for itself.
              */
             wave: number | null;
             /** @description The worktree that holds its work, when no branch could hold all of it. */

@@ -118,8 +118,8 @@ impl<'a> Progress<'a> {
 fn first_open_wave(track: &RunProjection) -> Option<String> {
     let waves = || track.tasks().iter().filter(|task| !task.planned.is_epic);
     let open = waves().filter(|task| task.state.is_open());
-    let first = open.filter_map(|task| task.wave).min()? - 1;
-    let last = waves().filter_map(|task| task.wave).max()? - 1;
+    let first = open.filter_map(|task| task.wave).min()?;
+    let last = waves().filter_map(|task| task.wave).max()?;
     (last > 0).then(|| format!("wave {first} of 0 to {last}"))
 }
 

@@ -94,7 +94,7 @@ pub(crate) struct Standing {
     pub(crate) verified: bool,
     /// Whether a run works on it, and not only its status says so.
     pub(crate) live: bool,
-    /// Its wave, from 1; none for groups and in a circle.
+    /// Its wave, from 0; none for groups and in a circle.
     pub(crate) wave: Option<usize>,
     /// Whether it is on the critical path.
     pub(crate) critical: bool,
@@ -162,7 +162,7 @@ impl View<'_> {
             state: scene.state_around(self.transaction, task)?,
             verified: scene.verified.contains(&id),
             live: (scene.in_runs.get(&id)).is_some_and(|task| task.state.is_under_way()),
-            wave: scene.layers.of.get(&id).map(|layer| layer + 1),
+            wave: scene.layers.of.get(&id).copied(),
             critical: scene.critical.contains(&id),
             claim: claim.and_then(|claim| HeldClaim::new(claim, &self.now)),
         })

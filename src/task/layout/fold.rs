@@ -28,8 +28,8 @@ impl Band {
     pub(super) fn key(&self) -> String {
         match &self.layers {
             None => "stuck".to_string(),
-            Some(layers) if layers.start() == layers.end() => format!("w{}", layers.start() + 1),
-            Some(layers) => format!("w{}-{}", layers.start() + 1, layers.end() + 1),
+            Some(layers) if layers.start() == layers.end() => format!("w{}", layers.start()),
+            Some(layers) => format!("w{}-{}", layers.start(), layers.end()),
         }
     }
 }

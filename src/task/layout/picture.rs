@@ -30,9 +30,9 @@ pub(crate) struct Picture {
 /// A wave, or several that are folded.
 #[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Lane {
-    /// `w4`, `w1-2`, or `stuck` for what waits for itself.
+    /// `w3`, `w0-1`, or `stuck` for what waits for itself.
     pub(crate) key: String,
-    /// The first wave in it, from 1; none for what waits for itself.
+    /// The first wave in it, from 0; none for what waits for itself.
     pub(crate) from: Option<usize>,
     pub(crate) to: Option<usize>,
     pub(crate) x: u32,
@@ -172,8 +172,8 @@ fn lane(band: &Band, x: u32) -> Lane {
     };
     Lane {
         key: band.key(),
-        from: band.layers.as_ref().map(|layers| layers.start() + 1),
-        to: band.layers.as_ref().map(|layers| layers.end() + 1),
+        from: band.layers.as_ref().map(|layers| *layers.start()),
+        to: band.layers.as_ref().map(|layers| *layers.end()),
         x,
         width: if band.is_folded { LANE_FOLDED } else { LANE },
         folded: band.is_folded,

@@ -75,7 +75,7 @@ fn task_is_in_wave_after_what_it_waits_for() {
     ];
     let picture = plain(&nodes);
     let lanes: Vec<&str> = (1..=5).map(|id| lane_of(&picture, id)).collect();
-    assert_eq!(lanes, ["w1", "w2", "w2", "w3", "w1"]);
+    assert_eq!(lanes, ["w0", "w1", "w1", "w2", "w0"]);
     assert_eq!(picture.edges.len(), 4);
 }
 
@@ -109,7 +109,7 @@ fn what_follows_whole_is_tied_to_its_last_parts() {
     assert!(!picture.nodes.iter().any(|node| node.id.0 == 9));
     let edge = picture.edges.iter().find(|edge| edge.to == "T3").unwrap();
     assert_eq!(edge.from, "T2");
-    assert_eq!(lane_of(&picture, 3), "w3");
+    assert_eq!(lane_of(&picture, 3), "w2");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn empty_epic_has_no_wave() {
     let mut nodes = [node(1, &[]), part(2, 1, &[]), node(3, &[1]), node(4, &[3])];
     (nodes[0].is_epic, nodes[1].is_epic) = (true, true);
     let picture = plain(&nodes);
-    assert_eq!((lane_of(&picture, 3), lane_of(&picture, 4)), ("w1", "w2"));
+    assert_eq!((lane_of(&picture, 3), lane_of(&picture, 4)), ("w0", "w1"));
     assert_eq!(picture.nodes.len(), 2);
     assert_eq!(picture.lanes[0].label, "1 ready");
     let edge = picture.edges.iter().find(|edge| edge.to == "T3").unwrap();
@@ -158,14 +158,14 @@ fn finished_waves_fold_up_to_last_of_them() {
     };
     let (picture, _) = draw(&nodes, &states, &folding);
     let keys: Vec<&str> = picture.lanes.iter().map(|lane| lane.key.as_str()).collect();
-    assert_eq!(keys, ["w1-2", "w3", "w4"]);
+    assert_eq!(keys, ["w0-1", "w2", "w3"]);
     assert_eq!(picture.stacks[0].label, "2 done");
     assert_eq!(picture.lanes[0].width, 96);
     let edge = &picture.edges[0];
-    assert_eq!((edge.from.as_str(), edge.to.as_str()), ("w1-2", "T3"));
+    assert_eq!((edge.from.as_str(), edge.to.as_str()), ("w0-1", "T3"));
     let open = Folding {
         done: true,
-        open: ["w1-2".to_string()].into(),
+        open: ["w0-1".to_string()].into(),
     };
     let (picture, _) = draw(&nodes, &states, &open);
     assert_eq!(picture.nodes.len(), 4);
