@@ -179,8 +179,15 @@ pub(super) fn surroundings(
     // not.
     let given = surroundings.assignment.worktree.as_deref();
     let given = given.and_then(containing_run);
-    let judge = setting("CLEO_JUDGE")?.filter(|run| is_run(run));
+    let judge = setting("CLEO_JUDGE")?;
+    if let Some(root) = judge.as_ref().filter(|judge| judge.starts_with('/')) {
+        let here = surroundings.workspace().ok();
+        let real = |path: &Path| path.canonicalize().ok();
+        surroundings.assignment.proves =
+            here.is_some_and(|here| real(&here.root) == real(Path::new(root)));
+    }
     let found = judge
+        .filter(|run| is_run(run))
         .or_else(|| containing_run(&surroundings.directory))
         .or(given);
     if let Some(run) = found
@@ -265,6 +272,7 @@ fn assignment() -> Result<Assignment> {
         worktree: folder("CLEO_WORKTREE"),
         criteria: Arc::default(),
         is_foreign: false,
+        proves: false,
     })
 }
 

@@ -18,7 +18,7 @@ use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::liveness;
-use crate::ops::trust::{Item, ItemKind};
+use crate::ops::trust::{Item, ItemKind, list_client_items};
 use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
 use crate::run::Planned;
 use crate::runner::agent::choice::{self, Named};
@@ -293,6 +293,9 @@ pub(super) fn team(
         }
         Ok(())
     })?;
+    let root = &context.workspace.root;
+    let followed = |it: &Worker| list_client_items(root, Some(&it.named.runner));
+    team.items.extend(team.workers.iter().flat_map(followed));
     if options.request.runner.is_none() {
         team.items.extend(ambience.chosen.iter().cloned());
     }

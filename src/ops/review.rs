@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::agents::load_in;
 use super::runs::journal;
 use super::transfer::each_task;
-use super::trust::{Item, ItemKind, Registrant, Standing, Trust};
+use super::trust::{Item, ItemKind, Registrant, Standing, Trust, list_client_items};
 use super::{Context, Notes, Surroundings};
 use crate::catalogue::Catalogue;
 use crate::config::Settings;
@@ -54,6 +54,7 @@ pub(crate) fn review(
     notes.warn(known.warnings);
     items.extend(Item::model(settings));
     items.extend(Item::runners(settings));
+    items.extend(list_client_items(&workspace.root, None));
     match Catalogue::load_past_base(&surroundings.places(Some(&workspace))) {
         Ok(catalogue) => items.extend(Item::list_replacing_items(&catalogue)?),
         Err(error) => notes.warn([error.message]),

@@ -145,6 +145,9 @@ pub(crate) struct Assignment {
     pub(crate) criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
     /// Whether the environment belongs to another caller, so that commands may not inherit it.
     pub(crate) is_foreign: bool,
+    /// Whether the caller is a command of a gate or criterion of the workspace (`CLEO_JUDGE` is its root): it may be
+    /// anybody's code, and would change what it is to prove.
+    pub(crate) proves: bool,
 }
 
 impl Assignment {
@@ -175,12 +178,22 @@ impl Assignment {
 
     /// Refuses an action that only a person may take if the caller is an agent of a run.
     pub(crate) fn refuse_agent(&self, what: &str) -> Result<()> {
-        match self.is_agent() {
+        let who = match (self.proves, self.is_agent()) {
+            (true, _) => "a command of a gate or criterion",
+            (_, true) => "an agent of a run",
+            _ => return Ok(()),
+        };
+        let message = format!("{who} {what}: that is for a person to do");
+        Err(Error::new(Code::Untrusted, message))
+    }
+
+    /// Refuses a change by a command of a gate or criterion.
+    pub(crate) fn refuse_proof(&self) -> Result<()> {
+        let message =
+            "a command of a gate or criterion changes nothing in the workspace that it verifies";
+        match self.proves {
+            true => Err(Error::new(Code::StatusRefused, message)),
             false => Ok(()),
-            true => {
-                let message = format!("an agent of a run {what}: that is for a person to do");
-                Err(Error::new(Code::Untrusted, message))
-            }
         }
     }
 

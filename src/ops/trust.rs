@@ -3,6 +3,7 @@
 //! said so on this machine. The records are in the user's folder of data, for one workspace each, and hold
 //! a digest of exactly what would run, so that a change asks again.
 
+mod clients;
 mod item;
 mod mark;
 
@@ -20,6 +21,7 @@ use crate::runner::pool;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
+pub(crate) use clients::list_client_items;
 pub(crate) use item::{Item, ItemKind, describe_worker};
 pub(crate) use mark::{Key, Place, is_own, is_verified, mark_merged, open_foreign};
 
@@ -242,7 +244,7 @@ pub(crate) fn trust_given(
         return Vec::new();
     }
     let trust = Trust::new(surroundings, workspace);
-    if surroundings.assignment.is_agent() {
+    if surroundings.assignment.is_agent() || surroundings.assignment.proves {
         let mut warnings = warn_of_untrusted(&trust, items, "an agent of a run gave");
         if !warnings.is_empty() {
             let then = "a part with such a command is not done in this run; `cleo cancel` removes it from the run";

@@ -3,6 +3,7 @@
 //! user clones it and calls every command that could run something. Each attempt would leave a file
 //! `pwned-…` with its environment.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -469,6 +470,39 @@ fn what_is_trusted_runs() {
     let error = user.json(&["runs", "resume", &cloned.run])["error"].clone();
     assert_eq!(error["code"], "E_UNTRUSTED", "{error:#}");
     says(&error, "changed since you trusted it");
+}
+
+#[test]
+fn settings_of_agent_programs_are_trusted_first() {
+    let workspace = TestWorkspace::with_plan().with("claude", "#!/bin/sh\ntouch called\n");
+    let claude = workspace.path("claude");
+    fs::set_permissions(&claude, PermissionsExt::from_mode(0o755)).unwrap();
+    let programs = format!("claude={}", claude.display());
+    let workspace = workspace.env("CLEO_RUNNERS_PROGRAMS", &programs);
+    let run = || {
+        let error = workspace.ask("run T2 --runner claude --repair 0")["error"].clone();
+        let was_called = fs::remove_file(workspace.path("called")).is_ok();
+        (error["code"] == "E_UNTRUSTED", was_called)
+    };
+    let (asked, called) = ((true, false), (false, true));
+    let settings = |text: &str| workspace.write(".claude/settings.json", text);
+    settings(r#"{"permissions": {"allow": ["Read"]}, "model": "opus"}"#);
+    assert_eq!(run(), called);
+    settings(r#"{"hooks": {"Stop": []}}"#);
+    assert_eq!(run(), asked);
+    let items = workspace.ask("trust --list")["result"]["items"].clone();
+    let mut items = items.as_array().unwrap().iter();
+    let item = items.find(|item| item["kind"] == "client").unwrap();
+    assert_eq!(item["what"], "let claude follow .claude/settings.json");
+    workspace.ok("trust --yes");
+    assert_eq!(run(), called);
+    settings(r#"{"hooks": {"Stop": []}, "permissions": {"allow": ["Write"]}}"#);
+    assert_eq!(run(), called);
+    settings(r#"{"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}}"#);
+    assert_eq!(run(), asked);
+    fs::remove_file(workspace.path(".claude/settings.json")).unwrap();
+    workspace.ok("init --agents claude --hooks");
+    assert_eq!(run(), called);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, assert_fields, column, digest, document, says};
+use crate::world::{CLEO, TestWorkspace, assert_fields, column, digest, document, says};
 
 /// A workspace in a repository of git, with T1, which is about the files below `src`.
 fn repository() -> TestWorkspace {
@@ -1013,4 +1013,42 @@ fn criterion_on_huge_files_completes_with_warning() {
         warnings.contains("passed without a digest of the files"),
         "{completed}"
     );
+}
+
+#[test]
+fn command_of_criterion_changes_nothing_that_it_verifies() {
+    let acts = [
+        "complete T2 --force",
+        "update T1 --clear acceptance",
+        "delete T2 --force",
+        "trust --yes",
+        "verify T2 --gate implemented",
+        "verify T2 --accept 1 --note seen",
+        "undo",
+        "add More",
+        "config set verify.required spawned",
+        "serve token create",
+    ];
+    let script =
+        acts.map(|act| format!("{CLEO} {act} >/dev/null 2>&1 && echo {act} >>claudedocs/done\n"));
+    let read = format!("{CLEO} show T2 >/dev/null && {CLEO} verify T2 --run-all >/dev/null\n");
+    let workspace = TestWorkspace::new()
+        .with("act.sh", script.concat() + &read)
+        .with(".claude/settings.json", r#"{"hooks": {}}"#);
+    workspace.ok("add One --acceptance 'acts :: sh act.sh' --acceptance 'fails :: false'");
+    workspace.ok("add Two --acceptance 'said' --acceptance 'runs :: true'");
+    let result = workspace.ask("verify T1 --run-all")["result"].clone();
+    assert!(
+        !workspace.path("claudedocs/done").exists(),
+        "{}",
+        workspace.read("claudedocs/done")
+    );
+    assert_eq!(result["ran"][0]["outcome"], "passed", "{result:#}");
+    assert_eq!(workspace.result("show T2")["task"]["status"], "pending");
+    workspace.fails("complete T1", "E_CRITERION_OPEN");
+    let elsewhere =
+        format!("cd \"$(mktemp -d)\" && {CLEO} init >/dev/null && {CLEO} add x >/dev/null");
+    workspace.write("act.sh", elsewhere);
+    let result = workspace.ask("verify T1 --run-all")["result"].clone();
+    assert_eq!(result["ran"][0]["outcome"], "passed", "{result:#}");
 }

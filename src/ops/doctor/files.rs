@@ -109,6 +109,8 @@ pub(super) fn check_manifest(context: &mut Context) -> Finding {
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// The prefix of the drafts of `file::write_whole`.
 const DRAFT: &str = ".new-";
+/// Number of random characters after it.
+const RANDOM: usize = 6;
 /// Number of bytes that a folder must have room for.
 const PROBE: u64 = 1 << 17;
 
@@ -120,7 +122,7 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .collect();
     findings.push(check_ignored(workspace));
     findings.extend(check_links(workspace));
-    findings.push(check_leftovers(&workspace.root));
+    findings.push(check_leftovers(workspace));
     findings
 }
 
@@ -181,55 +183,65 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Lists the drafts that ended processes left, in the folders that cleo writes to.
-fn list_leftovers(root: &Path) -> Vec<PathBuf> {
-    let runs = fs::read_dir(root.join(RUNS))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let runs = runs.map(|run| run.path());
+/// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
+fn list_leftovers(workspace: &Workspace) -> Vec<PathBuf> {
+    let list = |folder: &Path| {
+        let folder = workspace.confine(&folder.to_string_lossy());
+        let entries = folder.ok().and_then(|folder| fs::read_dir(folder).ok());
+        entries.into_iter().flatten().flatten()
+    };
+    let runs = list(Path::new(RUNS)).filter(|run| run.file_type().is_ok_and(|it| it.is_dir()));
+    let runs = runs.map(|run| Path::new(RUNS).join(run.file_name()));
     let mut folders = Vec::from_iter(runs.flat_map(|run| [run.join("outputs"), run]));
     // An export leaves its drafts in the root, and `init` below .claude.
-    folders.extend(["", ".cleo", ".claude", ".claude/agents", OUTPUT_DIR].map(|it| root.join(it)));
-    let entries = folders
+    folders.extend([".", ".cleo", ".claude", ".claude/agents", OUTPUT_DIR].map(PathBuf::from));
+    let left = folders
         .iter()
-        .filter_map(|folder| fs::read_dir(folder).ok());
-    let entries = entries.flatten().flatten();
-    let left = entries.filter(|entry| {
-        let is_draft = entry.file_name().to_string_lossy().starts_with(DRAFT);
-        let changed = entry.metadata().and_then(|there| there.modified()).ok();
-        let age = changed.and_then(|changed| changed.elapsed().ok());
-        is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
-    });
+        .flat_map(|folder| list(folder))
+        .filter(|entry| {
+            let name = entry.file_name();
+            let random = name.to_str().and_then(|name| name.strip_prefix(DRAFT));
+            let is_draft = random.is_some_and(|random| {
+                random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
+            let changed = entry.metadata().and_then(|there| there.modified()).ok();
+            let age = changed.and_then(|changed| changed.elapsed().ok());
+            is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
+        });
     left.map(|entry| entry.path()).collect()
 }
 
 /// Removes the drafts in the folder of the workspace, where a user keeps no files.
-pub(super) fn remove_leftovers(root: &Path) -> Result<Option<Finding>> {
-    let mut left = list_leftovers(root);
-    left.retain(|path| path.starts_with(root.join(".cleo")));
+pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<Option<Finding>> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let own = real(&workspace.root.join(".cleo")).unwrap_or_default();
+    let mut left = list_leftovers(workspace);
+    left.retain(|path| {
+        let is_file = path.symlink_metadata().is_ok_and(|there| there.is_file());
+        let folder = path.parent().and_then(real);
+        is_file && folder.is_some_and(|folder| folder.starts_with(&own))
+    });
     for path in &left {
-        let removed = match path.symlink_metadata().is_ok_and(|there| there.is_dir()) {
-            true => fs::remove_dir_all(path),
-            false => fs::remove_file(path),
-        };
-        removed.map_err(|cause| unwritable(path, cause))?;
+        fs::remove_file(path).map_err(|cause| unwritable(path, cause))?;
     }
     let message = format!("{} drafts of ended processes were removed", left.len());
     Ok((!left.is_empty()).then(|| Finding::ok("workspace.leftovers", message)))
 }
 
-fn check_leftovers(root: &Path) -> Finding {
+fn check_leftovers(workspace: &Workspace) -> Finding {
     let check = "workspace.leftovers";
-    let left = list_leftovers(root).into_iter();
+    let left = list_leftovers(workspace).into_iter();
     let left = left.map(|path| quote(&path.to_string_lossy()).to_string());
     let left = Vec::from_iter(left);
     if left.is_empty() {
         return Finding::ok(check, "no process left a draft behind");
     }
+    let drafts = match left.len() {
+        1 => "1 draft".to_string(),
+        n => format!("{n} drafts"),
+    };
     let message = format!(
-        "a process that was ended left {} drafts behind, which can be removed; `cleo doctor --fix` removes those in .cleo",
-        left.len()
+        "ended processes left {drafts} behind, which can be removed; `cleo doctor --fix` removes the files in .cleo"
     );
     Finding::warn(check, message, format!("ls -ld {}", left.join(" ")))
 }

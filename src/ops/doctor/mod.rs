@@ -130,7 +130,7 @@ pub(crate) fn examine(
         let now = timestamp(surroundings.clock.now());
         let workspace = surroundings.workspace()?;
         findings = damage::repair(&workspace, &now)?;
-        findings.extend(files::remove_leftovers(&workspace.root)?);
+        findings.extend(files::remove_leftovers(&workspace)?);
     }
     if request.remove_damaged {
         assignment.refuse_agent("removes no damaged rows")?;

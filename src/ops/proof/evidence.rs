@@ -191,10 +191,12 @@ impl Scene {
         environment.extend(child::variables(&OWN_VARIABLES));
         environment.push((DEPTH.into(), count_depth()?.to_string().into()));
         environment.extend(child::variables(around.assignment.variables()));
-        if is_run(&around.actor) {
-            // It runs what an agent wrote, which completes no task of the run.
-            environment.push((orphans::JUDGE.into(), around.actor.as_str().into()));
-        }
+        // It runs what an agent wrote, which completes no task.
+        let judge = match is_run(&around.actor) {
+            true => around.actor.clone().into(),
+            false => context.workspace.root.clone().into_os_string(),
+        };
+        environment.push((orphans::JUDGE.into(), judge));
         let finished = process::run(command, &folder, limit, environment).map_err(|error| {
             let cause = error
                 .source

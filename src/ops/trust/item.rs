@@ -43,6 +43,8 @@ closed! {
     Skill = "skill",
     /// A protocol of the project in place of a built-in one.
     Protocol = "protocol",
+    /// Settings of an agent program in the project, which can name commands and servers.
+    Client = "client",
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
