@@ -142,6 +142,10 @@ fn start_phase(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved>
 /// Completes a phase. One with open tasks only by `force`.
 pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Moved> {
     let now = context.now();
+    if which.force {
+        let assignment = &context.surroundings.assignment;
+        assignment.refuse_agent("completes no phase by force")?;
+    }
     let (moved, warning) = context.write(|transaction| {
         let found = find(transaction, which.phase.as_deref())?;
         if found.phase.status == PhaseStatus::Completed {

@@ -199,6 +199,9 @@ pub(crate) fn status(context: &mut Context, which: OneSession) -> Result<Standin
 /// scope, ends only by `force`.
 pub(crate) fn end(context: &mut Context, request: EndSession) -> Result<Moved> {
     let around = context.surroundings.clone();
+    if request.force {
+        around.assignment.refuse_agent("ends no session by force")?;
+    }
     let caller = Caller::without_task(context);
     context.write(|transaction| {
         let mut session = choose_session(transaction, request.session, &around)?;

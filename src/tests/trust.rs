@@ -600,6 +600,8 @@ fn agent_of_run_trusts_nothing() {
     let registered = agent.ask("agents register W --command 'touch pwned'");
     assert_eq!(registered["result"]["agent"]["standing"], "untrusted");
     is_untrusted(&agent, "agents trust w");
+    is_untrusted(&agent, "session end --force");
+    is_untrusted(&agent, "phase complete --force build");
 }
 
 /// An agent that does its work and calls cleo for its own task first.
