@@ -175,10 +175,14 @@ impl Feed {
         let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);
         // A failed read is repeated in the next turn.
-        let frames = read_new_frames(source, &mut place, is_heard).unwrap_or_else(|_| {
+        let mut frames = read_new_frames(source, &mut place, is_heard).unwrap_or_else(|_| {
             source.mark_unsent();
             Vec::new()
         });
+        if is_heard {
+            // Logs that cannot be read now are read in a later turn.
+            frames.extend(source.read_grown_logs().unwrap_or_default());
+        }
         let mut state = self.state();
         if is_heard || state.listeners() == 0 {
             state.place = place;

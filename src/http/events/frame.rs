@@ -19,6 +19,7 @@ closed! {
     Agents = "agents",
     Conversation = "conversation",
     Piece = "piece",
+    Log = "log",
 }
 
 /// The events that a listener gets.

@@ -7,6 +7,7 @@
 mod answers;
 pub(super) mod feed;
 mod frame;
+mod logs;
 mod source;
 
 use std::convert::Infallible;

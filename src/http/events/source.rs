@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::frame::{Frame, Kind, Origin, Place, Wants, belongs};
+use super::logs::Logs;
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::assigned::{FIELD, hide_in_fields};
@@ -55,6 +56,7 @@ pub(super) struct Source {
     /// Owners of runs and conversations.
     owners: HashMap<String, Option<Arc<str>>>,
     seen: Option<u64>,
+    logs: Logs,
 }
 
 impl Source {
@@ -64,6 +66,7 @@ impl Source {
             workspace: workspace.clone(),
             owners: HashMap::new(),
             seen: None,
+            logs: Logs::default(),
         })
     }
 
@@ -232,6 +235,10 @@ impl Source {
             parts.push_back(Part::new(Origin::Said, cursor, at, owner, data));
         }
         Ok(parts)
+    }
+
+    pub(super) fn read_grown_logs(&mut self) -> Result<Vec<Frame>> {
+        self.logs.read_grown(&mut self.store, &self.workspace)
     }
 
     pub(super) fn agents(&mut self, place: &mut Place, clock: &Clock) -> Result<Option<Frame>> {

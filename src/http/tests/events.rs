@@ -9,6 +9,7 @@ use crate::http::guard::Pass;
 use crate::ops::Notes;
 use crate::ops::executions::Piece;
 use crate::ops::tokens::{self, Scope};
+use crate::run::RunStatus;
 
 /// How long something may take that takes a second.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -104,6 +105,19 @@ fn events_are_those_of_caller_and_of_kinds() {
     assert_eq!((told.len(), told[1].1.as_str()), (2, "task"));
     let told = read_events(&world, Some(&bob), "?kinds=run", "", 3);
     assert!(told[1..].iter().all(|(_, kind, _)| kind == "run"));
+}
+
+#[test]
+fn log_that_grows_is_event_for_its_owner() {
+    let world = World::new();
+    let ann = world.token("ann", Scope::Read);
+    super::runs::ran(&world, "exec_1_b", "bob", RunStatus::Running);
+    super::runs::ran(&world, "exec_2_a", "ann", RunStatus::Running);
+    let told = read_events(&world, Some(&ann), "?kinds=log&since=now", "", 2);
+    let log = world.folder.path().join(".cleo/runs/exec_2_a/T1-1.log");
+    let bytes = std::fs::metadata(log).unwrap().len();
+    let grown = json!({"runId": "exec_2_a", "taskId": "T1", "attempt": 1, "bytes": bytes});
+    assert_eq!((told[1].1.as_str(), &told[1].2), ("log", &grown));
 }
 
 #[test]

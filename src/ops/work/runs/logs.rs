@@ -111,7 +111,8 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
     Ok(outputs)
 }
 
-fn parse_name(name: &str) -> Option<(TaskId, u32)> {
+/// Reads the task and the attempt in the name of a log.
+pub(crate) fn parse_name(name: &str) -> Option<(TaskId, u32)> {
     let (task, attempt) = name.strip_suffix(".log")?.split_once('-')?;
     Some((task.parse().ok()?, attempt.parse().ok()?))
 }
