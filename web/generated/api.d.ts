@@ -3820,7 +3820,7 @@ export interface components {
          * @description Subject of an event.
          * @enum {string}
          */
-        Kind2Input: "run" | "task" | "agents" | "conversation" | "piece";
+        Kind2Input: "run" | "task" | "agents" | "conversation" | "piece" | "log";
         /** @description The kind of a problem. */
         Kind3: "cancelled" | "cycle" | "missing" | "emptyEpic";
         /**

@@ -42,35 +42,22 @@ export function App() {
   );
 }
 
-const Agents = lazy(() => import("./pages/agents/Overview"));
-const Architecture = lazy(() => import("./pages/agents-architecture/Architecture"));
-const Chat = lazy(() => import("./pages/agents-chat/Chat"));
-const Home = lazy(() => import("./pages/home/Home"));
-const Manage = lazy(() => import("./pages/agents-manage/Manage"));
-const More = lazy(() => import("./pages/More"));
-const Review = lazy(() => import("./pages/review/Review"));
-const Run = lazy(() => import("./pages/runs/Run"));
-const Runs = lazy(() => import("./pages/runs/Runs"));
-const Task = lazy(() => import("./pages/work/Task"));
-const Tasks = lazy(() => import("./pages/agents-tasks/Tasks"));
-const Work = lazy(() => import("./pages/work/Work"));
-
 export interface ViewProps {
   params: DefaultParams;
 }
 
 const ROUTES: [string, ComponentType<ViewProps>][] = [
-  ["/", Home],
-  ["/work", Work],
-  ["/work/:id", Task],
-  ["/runs", Runs],
-  ["/runs/:id", Run],
-  ["/runs/:id/:task", Review],
-  ["/agents", Agents],
-  ["/agents/architecture", Architecture],
-  ["/agents/manage", Manage],
-  ["/agents/chat", Chat],
-  ["/agents/chat/:id", Chat],
-  ["/agents/tasks", Tasks],
-  ["/more", More],
+  ["/", lazy(() => import("./pages/home/Home"))],
+  ["/work", lazy(() => import("./pages/work/Work"))],
+  ["/work/:id", lazy(() => import("./pages/work/Task"))],
+  ["/runs", lazy(() => import("./pages/runs/Runs"))],
+  ["/runs/:id", lazy(() => import("./pages/runs/Run"))],
+  ["/runs/:id/:task", lazy(() => import("./pages/review/Review"))],
+  ["/agents", lazy(() => import("./pages/agents/Overview"))],
+  ["/agents/architecture", lazy(() => import("./pages/agents-architecture/Architecture"))],
+  ["/agents/manage", lazy(() => import("./pages/agents-manage/Manage"))],
+  ["/agents/chat", lazy(() => import("./pages/agents-chat/Chat"))],
+  ["/agents/chat/:id", lazy(() => import("./pages/agents-chat/Chat"))],
+  ["/agents/tasks", lazy(() => import("./pages/agents-tasks/Tasks"))],
+  ["/more", lazy(() => import("./pages/More"))],
 ];

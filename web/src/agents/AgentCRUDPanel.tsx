@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState, type FormEvent, type ReactNode, type KeyboardEvent, useId } from "react";
+import { useRef, useState, type FormEvent, type ReactNode, type KeyboardEvent } from "react";
 import { Failure, api } from "../api/request";
-import { touch, flip } from "../api/resource";
+import { touch, useAct } from "../api/resource";
 import { Button } from "../parts/Button";
+import { BothVersions, Discard, useEditing } from "../parts/editing";
 import { sentence, Trouble } from "../parts/States";
 import { Tabs } from "../parts/Tabs";
-import { changes, differing, draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags, shownValue } from "./draft";
+import { changes, draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags } from "./draft";
 import { TryOut } from "./TryOut";
 import type { Agent } from "../api/types";
 import { Section, Term } from "../parts/Facts";
@@ -31,31 +32,18 @@ const TABS: Record<string, DraftField[]> = { basic: ["name", "description", "rol
 
 /** Makes or changes an agent; while tags are edited it shows which messages would reach it. */
 export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPanelProps) {
-  const [kept, setKept] = useState(() => (agent ? draftOf(agent) : EMPTY));
-  const [draft, setDraft] = useState(kept);
-  const [seen, setSeen] = useState<string | null>(agent?.updated_at ?? null);
+  const editing = useEditing(`agent.${agent?.id ?? "new"}`, agent ? draftOf(agent) : EMPTY, agent?.updated_at ?? null);
+  const { draft, base, at, both, dirty, clear } = editing;
   const [brief, setBrief] = useState(false);
   const [faults, setFaults] = useState(NONE);
-  const [theirs, setTheirs] = useState<Draft | null>(null);
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
-  const [busy, setBusy] = useState(false);
   const [tab, setTab] = useState("basic");
   const form = useRef<HTMLFormElement>(null);
-  const dirty = differing(draft, kept).length > 0;
-  useEffect(() => {
-    // Changes saved elsewhere are shown as long as nothing is being edited here.
-    if (!agent || dirty || agent.updated_at === seen) return;
-    setKept(draftOf(agent));
-    setDraft(draftOf(agent));
-    setSeen(agent.updated_at);
-  }, [agent, dirty, seen]);
 
-  const body = () => (agent ? { ...changes(draft, kept), updated_at: seen } : { ...draft });
-  const send = (dry: boolean) => {
-    const said = { ...body(), dryRun: dry };
-    if (agent) return api.put<{ agent: { id: string } }>(`/api/agents/${encodeURIComponent(agent.id)}`, said);
-    if (brief && !dry) return api.post<{ agentId: string }>("/api/agents/register", { ...draft, id: `custom_${Date.now()}` }).then(({ agentId }) => ({ agent: { id: agentId } }));
-    return api.post<{ agent: { id: string } }>("/api/agents/create", said);
+  const send = (dryRun: boolean) => {
+    if (agent) return api.put<{ agent: { id: string } }>(`/api/agents/${encodeURIComponent(agent.id)}`, { ...changes(draft, base), updated_at: at, dryRun });
+    if (brief && !dryRun) return api.post<{ agentId: string }>("/api/agents/register", { ...draft, id: `custom_${Date.now()}` }).then(({ agentId }) => ({ agent: { id: agentId } }));
+    return api.post<{ agent: { id: string } }>("/api/agents/create", { ...draft, dryRun });
   };
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<DraftField> | null) => {
@@ -65,16 +53,6 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
     if (on && !on.has(field)) return setFaults(NONE);
     setFaults({ by: { [field]: sentence(failure.message) }, other: null });
     if (!on) setTab(Object.keys(TABS).find((name) => TABS[name]?.includes(field)) ?? "basic");
-  };
-  /** True if the agent was saved elsewhere meanwhile; then both versions are shown. */
-  const overtaken = async (fault: unknown) => {
-    if (!agent || !(fault instanceof Failure) || fault.status !== 409) return false;
-    const { agent: row } = await api.get<{ agent: Record<string, unknown> }>(`/api/agents/${encodeURIComponent(agent.id)}`);
-    if (updatedAt(row) === seen) return false;
-    setTheirs(draftOf(row));
-    setKept(draftOf(row));
-    setSeen(updatedAt(row));
-    return true;
   };
   const check = async (field: DraftField) => {
     const now = new Set(touched).add(field);
@@ -87,40 +65,28 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
       if (!(fault instanceof Failure && fault.status === 409)) refused(fault, now);
     }
   };
-  const save = async (event: FormEvent) => {
+  const [save, { busy }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
     try {
       const { agent: saved } = await send(false);
-      touch("/api/agents/");
       setFaults(NONE);
-      setKept(draft);
-      setSeen(updatedAt(saved));
+      clear();
       onSaved(saved.id);
     } catch (fault) {
-      if (!(await overtaken(fault))) refused(fault, null);
+      refused(fault, null);
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]:is(input, textarea, select)")?.focus());
     }
-    setBusy(false);
-  };
+    touch("/api/agents/");
+  });
   const fields: FieldsProps = {
     draft,
-    put: (change) => setDraft((now) => ({ ...now, ...change })),
+    put: editing.put,
     of: (field) => ({ label: LABELS[field], fault: faults.by[field], onBlur: () => void check(field) }),
   };
-  if (theirs)
-    return (
-      <Conflict
-        mine={draft}
-        theirs={theirs}
-        onDone={(merged) => {
-          setDraft(merged);
-          setTheirs(null);
-        }}
-      />
-    );
+  const why = both.length > 0 ? "Choose between both versions first" : dirty ? undefined : agent ? "Nothing was changed" : "An agent needs a name and a prompt";
   return (
-    <form className="crud" ref={form} onSubmit={(event) => void save(event)} noValidate>
+    <form className="form-pane" ref={form} onSubmit={save} noValidate>
+      <BothVersions editing={editing} labels={LABELS} onSettled={() => setFaults(NONE)} />
       <Tabs
         label="Parts of the agent"
         value={tab}
@@ -135,22 +101,16 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
           { id: "config", label: labelled("Config", "config", faults), content: <Config {...fields} agent={agent} /> },
         ]}
       />
-      {faults.other && <Trouble failure={faults.other} />}
-      <footer className="crud-foot">
+      {faults.other && both.length === 0 && <Trouble failure={faults.other} />}
+      <footer className="form-foot">
         <Summary faults={faults.by} />
-        <Button onClick={onClose}>{dirty ? "Discard" : "Close"}</Button>
-        <Button look="primary" type="submit" disabled={busy || !dirty}>
+        <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
+        <Button look="primary" type="submit" disabled={busy || why !== undefined} title={why}>
           {agent ? "Save" : "Create agent"}
         </Button>
       </footer>
     </form>
   );
-}
-
-/** When a row of the table of agents was last changed. */
-function updatedAt(row: object): string | null {
-  const at = (row as Record<string, unknown>)["updated_at"];
-  return typeof at === "string" ? at : null;
 }
 
 function labelled(label: string, tab: string, faults: Faults): ReactNode {
@@ -178,11 +138,11 @@ function Basic({ draft, put, of, isNew, brief, onBrief, tryOut }: FieldsProps & 
   const roles = draft.role === "supervisor" ? ["supervisor", "specialist", "custom"] : ["specialist", "custom"];
   return (
     <>
-      <div className="section crud-fields">
+      <div className="section form-fields">
         <Field {...of("name")} hint="Required. Its words count for routing." value={draft.name} required onText={(name) => put({ name })} />
         <Field {...of("description")} hint="What it is good at. Its words count, 1 each." value={draft.description} onText={(description) => put({ description })} />
         <TagField {...of("tags")} hint={`${draft.tags.length} given; 3 to 12 work best. Each that a message names counts 2.`} noun="tag" tags={draft.tags} onChange={(tags) => put({ tags })} />
-        <div className="crud-pair">
+        <div className="form-pair">
           <Field {...of("role")} options={roles} value={draft.role} disabled={draft.role === "supervisor"} onText={(role) => put({ role: role as Draft["role"] })} />
           <Field {...of("color")} className="crud-color" type="color" value={draft.color.toLowerCase()} onText={(color) => put({ color: color.toUpperCase() })} />
         </div>
@@ -200,7 +160,7 @@ function Basic({ draft, put, of, isNew, brief, onBrief, tryOut }: FieldsProps & 
 
 function Prompt({ draft, put, of }: FieldsProps) {
   return (
-    <div className="section crud-fields">
+    <div className="section form-fields">
       <Field {...of("prompt")} hint="Required. What a model is told before the message." rows={12} value={draft.prompt} required onText={(prompt) => put({ prompt })} />
       <Field {...of("objective")} hint="What it works towards. Its words count for routing." rows={3} value={draft.objective} onText={(objective) => put({ objective })} />
     </div>
@@ -213,9 +173,9 @@ function Config({ draft, put, of, agent }: FieldsProps & { agent: Agent | null }
   const number = (typed: string) => (typed === "" ? Number.NaN : Number(typed));
   return (
     <>
-      <div className="section crud-fields">
+      <div className="section form-fields">
         <Field {...of("model")} hint="Used unless the settings name another one." className="mono" value={draft.model} onText={(model) => put({ model })} />
-        <div className="crud-pair">
+        <div className="form-pair">
           <Field {...of("temperature")} hint="0 exact, 2 free" type="number" min={0} max={2} step={0.1} value={text(draft.temperature)} onText={(typed) => put({ temperature: number(typed) })} />
           <Field {...of("max_tokens")} hint="Of an answer" type="number" min={1} max={1_000_000} value={text(draft.max_tokens)} onText={(typed) => put({ max_tokens: number(typed) })} />
         </div>
@@ -291,55 +251,5 @@ function TagField({ label, hint, fault, tags, onChange, onBlur, noun }: TagField
         </div>
       )}
     </Field>
-  );
-}
-
-/** The agent was saved elsewhere meanwhile: both versions of each field that differs, to choose from. */
-function Conflict({ mine, theirs, onDone }: { mine: Draft; theirs: Draft; onDone: (merged: Draft) => void }) {
-  const fields = differing(mine, theirs);
-  const [kept, setKept] = useState<ReadonlySet<DraftField>>(new Set(fields));
-  const done = () => onDone(Object.fromEntries(Object.entries(theirs).map(([field, value]) => [field, kept.has(field as DraftField) ? mine[field as DraftField] : value])) as unknown as Draft);
-  return (
-    <div className="conflict" role="alert">
-      <p className="section">This agent was saved elsewhere while you edited it. Choose for each field; nothing is lost before you save.</p>
-      {fields.map((field) => (
-        <Choice
-          key={field}
-          field={field}
-          mine={shownValue(mine[field])}
-          theirs={shownValue(theirs[field])}
-          isMine={kept.has(field)}
-          onChoose={(isMine) => isMine !== kept.has(field) && setKept(flip(kept, field))}
-        />
-      ))}
-      <footer className="crud-foot">
-        <Button look="primary" onClick={done}>
-          Continue with these
-        </Button>
-      </footer>
-    </div>
-  );
-}
-
-function Choice(props: { field: DraftField; mine: string; theirs: string; isMine: boolean; onChoose: (isMine: boolean) => void }) {
-  const name = useId();
-  return (
-    <fieldset className="section conflict-field">
-      <legend className="strong">{LABELS[props.field]}</legend>
-      <label className="check">
-        <input type="radio" name={name} checked={props.isMine} onChange={() => props.onChoose(true)} />
-        <span>
-          <span className="muted">Yours: </span>
-          {props.mine}
-        </span>
-      </label>
-      <label className="check">
-        <input type="radio" name={name} checked={!props.isMine} onChange={() => props.onChoose(false)} />
-        <span>
-          <span className="muted">Theirs: </span>
-          {props.theirs}
-        </span>
-      </label>
-    </fieldset>
   );
 }

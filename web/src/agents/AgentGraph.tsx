@@ -1,23 +1,19 @@
 import {
   Background,
   BackgroundVariant,
-  Panel,
-  ReactFlow,
-  ReactFlowProvider,
-  applyNodeChanges,
-  useReactFlow,
-  useStore,
-  type NodeChange,
   BaseEdge,
   EdgeLabelRenderer,
   Handle,
+  Panel,
   Position,
+  ReactFlow,
+  ReactFlowProvider,
+  applyNodeChanges,
   getBezierPath,
-  type Edge,
-  type EdgeProps,
-  type Node,
-  type NodeProps,
+  useReactFlow,
+  useStore,
 } from "@xyflow/react";
+import type { Edge, EdgeProps, Node, NodeChange, NodeProps } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState, type KeyboardEvent, memo } from "react";
 import { Button } from "../parts/Button";
 import { AGENT_SIZE, SYSTEM_SIZE, type Picture, BELOW, type Line, type Spot } from "./graph";
@@ -246,17 +242,10 @@ const KEY = "agents.positions";
 
 function kept(): Record<string, Place> {
   try {
-    const found: unknown = JSON.parse(read(KEY) ?? "{}");
-    return Object.fromEntries(Object.entries(found ?? {}).filter((entry): entry is [string, Place] => isPosition(entry[1])));
+    return JSON.parse(read(KEY) ?? "{}") as Record<string, Place>;
   } catch {
     return {};
   }
-}
-
-function isPosition(value: unknown): value is Place {
-  if (typeof value !== "object" || value === null) return false;
-  const { x, y } = value as Record<string, unknown>;
-  return Number.isFinite(x) && Number.isFinite(y);
 }
 
 // Outside of the component: another object would make every node anew.

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
 import { Ago, useNow, millis } from "../format";
 import type { Change, Choosable, Pending } from "../api/types";
+import { Button } from "../parts/Button";
 import { TableHead } from "../parts/Facts";
 import "./message.css";
 
@@ -73,12 +74,12 @@ type BodyProps = Pick<Props, "asked" | "busy" | "onAnswer">;
 function Confirm({ asked, busy, onAnswer }: BodyProps) {
   return (
     <div className="actions">
-      <button type="button" className={asked.destructive ? "button destroy" : "button primary"} disabled={busy} onClick={() => onAnswer("yes")}>
-        {asked.verb} <kbd>Y</kbd>
-      </button>
-      <button type="button" className="button" disabled={busy} onClick={() => onAnswer("no")}>
-        Cancel <kbd>N</kbd>
-      </button>
+      <Button look={asked.destructive ? "danger" : "primary"} shortcut="Y" disabled={busy} onClick={() => onAnswer("yes")}>
+        {asked.verb}
+      </Button>
+      <Button shortcut="N" disabled={busy} onClick={() => onAnswer("no")}>
+        Cancel
+      </Button>
       <Expiry at={asked.expires} />
     </div>
   );
@@ -102,12 +103,12 @@ function Select({ asked, busy, onAnswer }: BodyProps) {
         ))}
       </fieldset>
       <div className="actions">
-        <button type="button" className="button primary" disabled={busy || chosen === null} onClick={() => onAnswer(asked.options[chosen ?? 0]?.id ?? "")}>
+        <Button look="primary" disabled={busy || chosen === null} onClick={() => onAnswer(asked.options[chosen ?? 0]?.id ?? "")}>
           Choose
-        </button>
-        <button type="button" className="button" disabled={busy} onClick={() => onAnswer("cancel")}>
+        </Button>
+        <Button disabled={busy} onClick={() => onAnswer("cancel")}>
           None of these
-        </button>
+        </Button>
         <Expiry at={asked.expires} />
       </div>
     </>

@@ -31,12 +31,12 @@ export function DelegationTracker({ delegations, agents, open, onOpen }: Props) 
               ))}
             </ul>
             {open !== null && !list.some((one) => String(one.cursor) === open) && (
-              <p className="small muted tracker-more" role="status">
+              <p className="small muted padded" role="status">
                 {`Delegation ${open} is not among the last ${list.length}. `}
                 <TextButton onClick={() => onOpen(null)}>Close it</TextButton>
               </p>
             )}
-            {total > list.length && <p className="small muted tracker-more">{`The last ${list.length} of ${total}. All of them: cleo runs list`}</p>}
+            {total > list.length && <p className="small muted padded">{`The last ${list.length} of ${total}. All of them: cleo runs list`}</p>}
           </>
         )
       }

@@ -29,7 +29,7 @@ export function Executions({ executions, name, shown }: { executions: Resource<{
                 </li>
               ))}
             </ul>
-            {total > list.length && <p className="small muted execution-more">{`The last ${list.length} of ${total}.`}</p>}
+            {total > list.length && <p className="small muted padded">{`The last ${list.length} of ${total}.`}</p>}
           </>
         )
       }

@@ -1,4 +1,4 @@
-import { type ReactNode, useState, memo } from "react";
+import { useState, memo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { Ago } from "../format";
@@ -18,11 +18,10 @@ interface MessageProps {
   text: string;
   streaming?: boolean;
   pending?: boolean;
-  aside?: ReactNode;
 }
 
 /** A message. The text of a person is shown as it was written. */
-export function Message({ agent, at, continues, text, streaming = false, pending = false, aside }: MessageProps) {
+export function Message({ agent, at, continues, text, streaming = false, pending = false }: MessageProps) {
   const classes = ["said", agent ? "theirs" : "mine", continues ? "more" : "", pending ? "pending" : ""];
   return (
     <article className={classes.filter(Boolean).join(" ")} aria-label={agent ? agent.name : "You"}>
@@ -31,7 +30,6 @@ export function Message({ agent, at, continues, text, streaming = false, pending
         <p className="who">
           <span className="ell">{agent ? agent.name : "You"}</span>
           {at !== null && <Ago at={at} />}
-          {aside}
         </p>
       )}
       <div className="what">

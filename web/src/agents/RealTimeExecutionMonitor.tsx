@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Failure, api } from "../api/request";
+import { Failure, api, useConnection } from "../api/request";
 import { touch, useAct } from "../api/resource";
 import { Cost, Duration, Id, Tokens, duration, millis } from "../format";
 import { Command, TextButton } from "../parts/Button";
@@ -35,11 +35,12 @@ export function RealTimeExecutionMonitor({ id, name, back, children }: Props) {
 
 function Monitor({ execution, name }: { execution: Execution; name: (id: string) => string }) {
   const over = isOver(execution);
+  const reachable = useConnection((connection) => connection.reachable);
   const pieces = usePieces(over ? null : execution.id);
   return (
     <>
       <h2>
-        {over ? WORDS[execution.status] : "Live"} <Id value={execution.id} />
+        {over || reachable ? WORDS[execution.status] : "At work when last heard of"} <Id value={execution.id} />
         <span className="aside">{over ? <Facts execution={execution} /> : <Stop id={execution.id} />}</span>
       </h2>
       <p className="text monitor-input" tabIndex={0} role="region" aria-label="Message">

@@ -54,17 +54,14 @@ export function ScoreView({ message, decision, agents, left = [], children }: Sc
 function MarkedMessage(props: { message: string; candidate: Candidate | undefined }) {
   return (
     <p className="score-message" tabIndex={0} role="group" aria-label="Message">
-      {marks(props.message, props.candidate).map((mark, at) =>
-        mark.kind === "none" ? (
-          <span key={at} className="muted">
-            {mark.text}
-          </span>
-        ) : (
-          <mark key={at} className={mark.kind}>
-            {mark.text}
-          </mark>
-        ),
-      )}
+      {marks(props.message, props.candidate).map(({ kind, text }, at) => {
+        const Element = kind === "none" ? "span" : "mark";
+        return (
+          <Element key={at} className={kind === "none" ? "muted" : kind}>
+            {text}
+          </Element>
+        );
+      })}
     </p>
   );
 }

@@ -66,7 +66,6 @@ export function glyphOf(execution: Pick<Execution, "status" | "answeredBy">): { 
 
 /** Who coordinates; to ask for it is to be routed. */
 export const SUPERVISOR = "cleo-supervisor";
-/** What answers where no agent fits. */
 /** With whom conversations about designs and components are. */
 export const CHAT = "chat";
 

@@ -1,6 +1,7 @@
 /** An agent under edit: what of it differs from what is kept, and what the server says to it. */
 
 import type { Agent } from "../api/types";
+import { differing } from "../parts/editing";
 
 export type Draft = Pick<Agent, "name" | "description" | "objective" | "role" | "prompt" | "tags" | "model" | "temperature" | "max_tokens" | "color" | "tools">;
 
@@ -42,10 +43,6 @@ export function draftOf(agent: object): Draft {
   return Object.fromEntries(FIELDS.map((field) => [field, row[field] ?? EMPTY[field]])) as unknown as Draft;
 }
 
-export function differing(one: Draft, other: Draft): DraftField[] {
-  return FIELDS.filter((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
-}
-
 /** What is sent: the fields that differ from what is kept. */
 export function changes(draft: Draft, kept: Draft): Partial<Draft> {
   return Object.fromEntries(differing(draft, kept).map((field) => [field, draft[field]])) as Partial<Draft>;
@@ -54,12 +51,6 @@ export function changes(draft: Draft, kept: Draft): Partial<Draft> {
 /** The field that the server finds fault with, under the name that it has here. */
 export function fieldOf(detail: Record<string, unknown>): DraftField | null {
   return FIELDS.find((one) => one === detail["field"]) ?? null;
-}
-
-/** A value as text, for comparing two of them. */
-export function shownValue(value: Draft[DraftField]): string {
-  const text = Array.isArray(value) ? value.join(", ") : String(value);
-  return text === "" ? "empty" : text;
 }
 
 /** Splits what was typed or pasted into tags; none twice. */

@@ -1,6 +1,6 @@
 // The one stream of events of this page. Pieces are handed on at most once a frame; a hidden page reads nothing.
 import { useEffect, useEffectEvent } from "react";
-import { answered, setLine, useConnection } from "./request";
+import { answered, api, setLine, useConnection } from "./request";
 
 export interface LiveEvent {
   /** One of `KINDS`; `refresh` when events were missed: fetch anew. */
@@ -10,7 +10,7 @@ export interface LiveEvent {
 
 type Listener = (events: LiveEvent[]) => void;
 
-const KINDS = ["run", "task", "agents", "conversation", "piece"];
+const KINDS = ["run", "task", "agents", "conversation", "piece", "log"];
 const MOST_WAITING = 5000;
 const SOON = 5_000;
 const LATE = 30_000;
@@ -49,6 +49,8 @@ function listen() {
   mine.onopen = opened;
   mine.onerror = () => {
     lostAt ||= Date.now();
+    // Whether cleo answers at all is known at once, not with the next request of a page.
+    void api.get("/api/status").catch(() => undefined);
     // The browser connects again by itself, but not after a refusal.
     if (mine.readyState === EventSource.CLOSED) setTimeout(() => source === mine && listen(), SOON * (0.75 + Math.random() / 2));
   };

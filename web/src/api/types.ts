@@ -71,7 +71,7 @@ export function touchesWork(event: LiveEvent): boolean {
 
 /** Whether an event may change what is shown of this task. */
 export function touchesTask(id: string) {
-  return (event: LiveEvent) => event.data["taskId"] === id || (event.kind === "task" && event.data["taskId"] === undefined);
+  return ({ kind, data }: LiveEvent) => kind !== "log" && (data["taskId"] === id || (kind === "task" && data["taskId"] === undefined));
 }
 
 export type Agent = Got<"/api/agents/list">["agents"][number];

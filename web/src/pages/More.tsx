@@ -2,7 +2,7 @@
 import { Icon } from "../parts/Icon";
 import { openPalette, PLACES, useStatus } from "../shell/places";
 import { Page } from "../shell/Page";
-import { setTheme, THEMES, useSettings } from "../shell/settings";
+import { choose, THEMES, useSettings } from "../shell/settings";
 import { api } from "../api/request";
 import { Button } from "../parts/Button";
 import { Term } from "../parts/Facts";
@@ -36,7 +36,7 @@ export default function More() {
           <div className="row wrap">
             {THEMES.map((one) => (
               <label key={one} className="check">
-                <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
+                <input type="radio" name="theme" checked={theme === one} onChange={() => choose({ theme: one })} />
                 {one.charAt(0).toUpperCase() + one.slice(1)}
               </label>
             ))}

@@ -1,7 +1,7 @@
 // A window in front of the page with a title; Esc and a click beside it close it.
-import { useEffect, useId, useRef, type PointerEvent, type ReactNode, type SyntheticEvent } from "react";
+import { useEffect, useId, useRef, type FormEvent, type PointerEvent, type ReactNode, type SyntheticEvent } from "react";
 import { Button } from "./Button";
-import type { Failure } from "../api/request";
+import { useAct } from "../api/resource";
 import { Trouble } from "./States";
 
 export function Dialog({ title, onClose, wide, children }: { title: string; onClose: () => void; wide?: boolean; children: ReactNode }) {
@@ -21,37 +21,35 @@ export function Dialog({ title, onClose, wide, children }: { title: string; onCl
   );
 }
 
-interface AskingProps {
+interface FormProps {
   title: string;
   /** The verb. */
   action: string;
-  failure?: Failure | null;
+  /** Does it; then the dialog closes. Why that failed is said in it. */
+  act: () => unknown;
+  danger?: boolean;
+  disabled?: boolean;
+  /** Beside the verb; closes it when not given. */
+  other?: ReactNode;
   onClose: () => void;
   children?: ReactNode;
 }
 
-interface FormProps extends AskingProps {
-  disabled?: boolean;
-  /** Beside the verb; closes it when not given. */
-  other?: ReactNode;
-  onSubmit: () => void;
-}
-
 /** A dialog whose fields are sent with Enter or its verb. */
-export function FormDialog({ title, action, disabled = false, failure, other, onSubmit, onClose, children }: FormProps) {
+export function FormDialog({ title, action, act, danger = false, disabled = false, other, onClose, children }: FormProps) {
+  const [submit, { busy, failure }] = useAct(async (event: FormEvent) => {
+    event.preventDefault();
+    await act();
+    onClose();
+  });
   return (
     <Dialog title={title} onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-      >
+      <form onSubmit={submit}>
         {children}
         {failure && <Trouble failure={failure} />}
         <footer>
           {other ?? <Button onClick={onClose}>Close</Button>}
-          <Button look="primary" type="submit" disabled={disabled}>
+          <Button look={danger ? "danger" : "primary"} type="submit" disabled={disabled || busy}>
             {action}
           </Button>
         </footer>
@@ -60,28 +58,14 @@ export function FormDialog({ title, action, disabled = false, failure, other, on
   );
 }
 
-interface ConfirmProps extends AskingProps {
-  danger?: boolean;
-  busy?: boolean;
-  onConfirm: () => void;
-}
-
 /** A question with the name of the thing ("Delete agent Lore keeper?"), and under it what stays and what goes. */
-export function Confirm({ title, children, action, danger, busy = false, failure, onConfirm, onClose }: ConfirmProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      {children}
-      {failure && <Trouble failure={failure} />}
-      <footer>
-        <Button onClick={onClose} data-first>
-          Keep
-        </Button>
-        <Button look={danger ? "danger" : "primary"} disabled={busy} onClick={onConfirm}>
-          {action}
-        </Button>
-      </footer>
-    </Dialog>
+export function Confirm(props: FormProps) {
+  const keep = (
+    <Button onClick={props.onClose} data-first>
+      Keep
+    </Button>
   );
+  return <FormDialog {...props} other={keep} />;
 }
 
 /** Opens a dialog for as long as it is there. What is marked `data-first` gets the focus: by itself it would go to the first element that can have it. */

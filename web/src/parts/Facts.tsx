@@ -1,5 +1,8 @@
 import type { ReactNode } from "react";
-import { StatusGlyph, type State } from "./StatusGlyph";
+import { Button, Code } from "./Button";
+import { copy } from "./toasts";
+import { StatusGlyph, STATE_WORDS, type State } from "./StatusGlyph";
+import type { TaskPage } from "../api/types";
 import { Link } from "../router";
 
 interface SectionProps {
@@ -29,19 +32,34 @@ export function Section({ title, aside, children }: SectionProps) {
 interface TermProps {
   name: ReactNode;
   className?: string;
+  value?: ReactNode;
   /** The value, in the font of ids. */
   mono?: ReactNode;
   children?: ReactNode;
 }
 
 /** A line of a list of facts; none where there is no value. */
-export function Term({ name, mono, className = mono === undefined ? "" : "mono", children = mono }: TermProps) {
+export function Term({ name, value, mono, className = mono === undefined ? "" : "mono", children = value ?? mono }: TermProps) {
   if (children === null || children === undefined || children === "" || children === false) return null;
   return (
     <>
       <dt>{name}</dt>
       <dd className={className}>{children}</dd>
     </>
+  );
+}
+
+/** A long text under what it is, ready to be copied. */
+export function Copied({ title, what, text, children = <Code>{text}</Code> }: { title: ReactNode; what: string; text: string; children?: ReactNode }) {
+  const button = (
+    <Button small icon="copy" onClick={() => copy(text, what)}>
+      Copy
+    </Button>
+  );
+  return (
+    <Section title={title} aside={button}>
+      {children}
+    </Section>
   );
 }
 
@@ -90,6 +108,12 @@ export function Fact({ label, value, unit, glyph, title, href, wide }: FactProps
       {inside}
     </Link>
   );
+}
+
+/** Where a task stands; what is done but was not verified says so. */
+export function StateFact({ label, page, href }: { label: string; page: TaskPage | undefined; href?: string }) {
+  const claimed = page?.state === "done" && !page.verified;
+  return <Fact label={label} glyph={claimed ? undefined : page?.state} value={page && STATE_WORDS[page.state]} unit={claimed ? "not verified" : undefined} href={href} />;
 }
 
 /** The head of a table: the names of its columns, each with its look where it has one. */

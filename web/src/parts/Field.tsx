@@ -54,12 +54,18 @@ function choice(one: string | { value: string; label: string }) {
   );
 }
 
-/** A field for words that filter what is below it. */
-export function SearchField({ id, label, placeholder, value, onText }: { id: string; label: string; placeholder: string; value: string | null; onText: (text: string) => void }) {
+interface SearchProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "value"> {
+  label: string;
+  value: string | null;
+  onText: (text: string) => void;
+}
+
+/** A field for words that filter or find; what it says while it is empty is its name where nothing else is given. */
+export function SearchField({ label, value, onText, ...rest }: SearchProps) {
   return (
     <span className="search-field">
       <Icon name="search" />
-      <input id={id} className="input" type="search" aria-label={label} value={value ?? ""} placeholder={placeholder} onChange={(event) => onText(event.target.value)} />
+      <input placeholder={label} maxLength={200} {...rest} className="input" type="search" aria-label={label} value={value ?? ""} onChange={(event) => onText(event.target.value)} />
     </span>
   );
 }

@@ -13,7 +13,6 @@ const PATHS = {
   moon: "M13 9.6A5.4 5.4 0 0 1 6.4 3a5.4 5.4 0 1 0 6.6 6.6z",
   screen: "M2.5 3.5h11v7.5h-11zM6 13.5h4M8 11v2.5",
   right: "M6 4l4 4-4 4",
-  left: "M10 4L6 8l4 4",
   down: "M4 6l4 4 4-4",
   up: "M4 10l4-4 4 4",
   filter: "M2.5 4h11M4.5 8h7M6.5 12h3",
@@ -32,7 +31,6 @@ const PATHS = {
   sidebar: "M2.5 3h11v10h-11zM6 3v10",
   edit: "M3 13l.6-2.6L10.8 3.2l2 2L5.6 12.4zM9.5 4.5l2 2",
   trash: "M3.5 4.5h9M6.5 4.5v-1.5h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5",
-  send: "M8 12.5v-9M4.5 7L8 3.5 11.5 7",
   tag: "M2.5 2.5h5l6 6-5 5-6-6zM5.3 5.3h.01",
   keys: "M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M11.8 7h.01M5 9.5h6",
 } as const;

@@ -1,5 +1,6 @@
 // A button with a menu. What draws the menu is fetched with the first one that is opened.
 import { cloneElement, lazy, Suspense, useState, type ReactElement, type ReactNode } from "react";
+import { Offer } from "../shell/places";
 import type { IconName } from "./Icon";
 
 export interface MenuItem {
@@ -10,6 +11,8 @@ export interface MenuItem {
   disabled?: boolean;
   /** Given: an item that can be on or off, and the menu stays open. */
   checked?: boolean;
+  /** The command that does the same. */
+  cli?: string;
   onSelect: () => void;
 }
 
@@ -21,6 +24,8 @@ export interface MenuProps {
   entries: MenuEntry[];
   label?: string;
   align?: "start" | "end";
+  /** What its items are done with: the palette has them too. */
+  offer?: string | undefined;
   /** Given, with `onOpen`, by who opens it in another way as well, such as with a key. */
   open?: boolean;
   onOpen?: (open: boolean) => void;
@@ -40,10 +45,18 @@ export function Menu(props: MenuProps) {
     onPointerEnter: () => void load(),
     onClick: () => onOpen(true),
   });
-  if (!opened) return closed;
+  const items = props.entries.filter((entry) => entry !== null && typeof entry === "object");
+  const commands = items.map(({ label, onSelect, ...rest }) => ({ ...rest, label: `${String(label).replace("…", "")}: ${props.offer}`, run: onSelect }));
   return (
-    <Suspense fallback={closed}>
-      <MenuOpen {...props} open={open} onOpen={onOpen} />
-    </Suspense>
+    <>
+      {props.offer !== undefined && <Offer part={props.label ?? props.offer} commands={commands} />}
+      {opened ? (
+        <Suspense fallback={closed}>
+          <MenuOpen {...props} open={open} onOpen={onOpen} />
+        </Suspense>
+      ) : (
+        closed
+      )}
+    </>
   );
 }

@@ -53,11 +53,12 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
 }
 
 /** What the server refused, over what it is about, until it is closed. */
-export function Refusal({ fix, children, onClose }: { fix?: string | null; children: ReactNode; onClose: () => void }) {
+export function Refusal({ failure, children = failure && sentence(failure.message), onClose }: { failure: Failure | null; children?: ReactNode; onClose: () => void }) {
+  if (!children) return null;
   return (
     <div className="notice bad refusal" role="alert">
       <div className="grow">{children}</div>
-      {fix && <Command line={fix} />}
+      {failure?.fix && <Command line={failure.fix} />}
       <Button look="ghost" small icon="close" aria-label="Close the message" onClick={onClose} />
     </div>
   );
@@ -75,7 +76,7 @@ export function Ghost({ rows = 6 }: { rows?: number }) {
   return (
     <div className="ghost" role="status" aria-label="Loading">
       {Array.from({ length: rows }, (_, i) => (
-        <i key={i} className={`w${i % 4}`} />
+        <i key={i} />
       ))}
     </div>
   );

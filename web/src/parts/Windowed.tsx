@@ -6,6 +6,8 @@ interface Props<T> {
   keyOf: (item: T) => string;
   heightOf: (item: T) => number;
   className: string;
+  /** Items are as high as they are drawn; `heightOf` is about that. */
+  measured?: boolean;
   /** Its name for those who do not see it. */
   label: string;
   at?: number;
@@ -17,7 +19,7 @@ interface Props<T> {
 }
 
 /** A long list of which only what is in sight exists. */
-export function Windowed<T>({ items, keyOf, heightOf, className, label, at = -1, end, scroller, children, foot }: Props<T>) {
+export function Windowed<T>({ items, keyOf, heightOf, className, measured = false, label, at = -1, end, scroller, children, foot }: Props<T>) {
   const own = useRef<HTMLDivElement>(null);
   const box = scroller ?? own;
   const list = useVirtualizer({
@@ -39,7 +41,14 @@ export function Windowed<T>({ items, keyOf, heightOf, className, label, at = -1,
     <div ref={box} className={`windowed ${className}`} tabIndex={0} role="group" aria-label={label}>
       <ul style={{ height: list.getTotalSize() }}>
         {shown.map(({ key, index, start, size }) => (
-          <li key={key} style={{ transform: `translateY(${start}px)`, height: size }} aria-setsize={items.length} aria-posinset={index + 1}>
+          <li
+            key={key}
+            ref={measured ? list.measureElement : undefined}
+            data-index={index}
+            style={{ transform: `translateY(${start}px)`, height: measured ? undefined : size }}
+            aria-setsize={items.length}
+            aria-posinset={index + 1}
+          >
             {children(items[index] as T, index)}
           </li>
         ))}

@@ -1,6 +1,6 @@
 import { Dialog } from "../parts/Dialog";
 import { keysNow, spelled } from "./keys";
-import { setSingleKeys, useSettings } from "./settings";
+import { choose, useSettings } from "./settings";
 
 /** The keys that hold on the page under it. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
@@ -36,7 +36,7 @@ export function SingleKeys() {
   const single = useSettings((settings) => settings.singleKeys);
   return (
     <label className="check">
-      <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />
+      <input type="checkbox" checked={single} onChange={(event) => choose({ singleKeys: event.target.checked })} />
       Single keys work when nothing is being typed
     </label>
   );

@@ -6,7 +6,7 @@ import { unanswered, useConnection } from "../api/request";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
 import { navigate, withQuery, Link, TextLink } from "../router";
-import { PANEL, setPanelWidth, useSettings } from "./settings";
+import { PANEL, choose, clamped, useSettings } from "./settings";
 import { Absent, Empty } from "../parts/States";
 
 interface PageProps {
@@ -166,13 +166,13 @@ function Handle() {
   const width = useSettings((settings) => settings.panelWidth);
   function drag(event: PointerEvent<HTMLDivElement>) {
     if (!event.currentTarget.hasPointerCapture(event.pointerId)) return;
-    setPanelWidth(window.innerWidth - event.clientX);
+    choose({ panelWidth: clamped(window.innerWidth - event.clientX) });
   }
   function key(event: KeyboardEvent) {
     const step = { ArrowLeft: 16, ArrowRight: -16 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    setPanelWidth(width + step);
+    choose({ panelWidth: clamped(width + step) });
   }
   return (
     <div

@@ -9,6 +9,7 @@ import { Icon, type IconName } from "../parts/Icon";
 import { useModal } from "../parts/Dialog";
 import { StatusGlyph, stateOf } from "../parts/StatusGlyph";
 import { navigate } from "../router";
+import { keysNow, spelled } from "./keys";
 import { closePalette, usePalette, type PaletteCommand, PLACES } from "./places";
 import "./palette.css";
 
@@ -28,15 +29,17 @@ export default function Palette() {
   const [chosen, setChosen] = useState("");
   const { words, kinds, commandsOnly } = asked(text);
   const { data, failure } = useFound(commandsOnly ? null : words, kinds);
-  const commands = [...offered.values()].flat().filter((one) => fits(one.label, words));
+  const all = [...[...offered.values()].flat(), ...keyed()];
+  const commands = all.filter((one, at) => fits(one.label, words) && all.findIndex(({ label }) => label === one.label) === at);
   const places = kinds ? [] : PLACES.filter((place) => fits(place.label, words));
 
   const first = firstOf(data, commands, places);
   useEffect(() => setChosen(first), [first]);
 
+  /** Once the focus is back where it was: that is what many a command is about. */
   function go(run: () => void) {
     closePalette();
-    run();
+    setTimeout(run);
   }
 
   /** ⌘C copies the chosen command's line for a shell. */
@@ -115,6 +118,12 @@ function Commands({ commands, go }: { commands: PaletteCommand[]; go: (run: () =
       ))}
     </Command.Group>
   );
+}
+
+/** What the keys of the page under it do. */
+function keyed(): PaletteCommand[] {
+  const bindings = keysNow().flatMap(({ group, bindings }) => (group === "Everywhere" ? [] : bindings.filter(({ keys }) => keys !== "Alt" && keys !== "Escape")));
+  return bindings.map(({ keys, does, run }) => ({ label: does, shortcut: spelled(keys).join(" "), run: () => run(new KeyboardEvent("keydown")) }));
 }
 
 function useFound(words: string | null, kinds: string | null) {

@@ -6,7 +6,7 @@ import { useKeys } from "./keys";
 import { openPalette, usePalette, PLACES, useCommands } from "./places";
 import { togglePanel } from "./Page";
 import { PhoneBar, Sidebar } from "./Sidebar";
-import { setFolded, setTheme, THEMES, useSettings } from "./settings";
+import { choose, THEMES, useSettings } from "./settings";
 import { useMatch, narrow } from "../parts/screen";
 import { later } from "../parts/later";
 
@@ -20,8 +20,8 @@ function commandsOf(folded: boolean, help: () => void) {
     go("New task", "/agents/tasks?task=new"),
     go("New agent", "/agents/manage?edit=1"),
     go("New conversation", "/agents/chat"),
-    ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, run: () => setTheme(theme) })),
-    { label: folded ? "Unfold the sidebar" : "Fold the sidebar", shortcut: "[", run: () => setFolded(!folded) },
+    ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, run: () => choose({ theme }) })),
+    { label: folded ? "Unfold the sidebar" : "Fold the sidebar", shortcut: "[", run: () => choose({ folded: !folded }) },
     { label: "Keys of this page", shortcut: "?", run: help },
   ];
 }
@@ -41,7 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
   useKeys("Everywhere", [
     { keys: "Mod+K", does: "Find or run", run: () => openPalette() },
     { keys: "?", does: "Keys of this page", run: () => setHelp(true) },
-    { keys: "[", does: "Fold the sidebar", run: () => setFolded(!folded) },
+    { keys: "[", does: "Fold the sidebar", run: () => choose({ folded: !folded }) },
     { keys: "]", does: "Close the panel, or open it again", run: togglePanel },
     ...PLACES.map(({ key, label, href }) => ({ keys: `G ${key}`, does: label, run: () => navigate(href) })),
   ]);

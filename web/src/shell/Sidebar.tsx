@@ -4,7 +4,7 @@ import { usePlace, Link } from "../router";
 import { Button } from "../parts/Button";
 import { Icon, type IconName } from "../parts/Icon";
 import { isMac } from "./keys";
-import { setFolded, setTheme, useSettings, type Theme } from "./settings";
+import { choose, THEMES, useSettings, type Theme } from "./settings";
 import { Menu } from "../parts/Menu";
 import { useConnection, type Line } from "../api/request";
 
@@ -39,7 +39,7 @@ function Workspace({ folded }: { folded: boolean }) {
     <div className="workspace" title={workspace?.root ?? undefined}>
       <Mark />
       <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
-      <Button look="ghost" small icon="sidebar" aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"} aria-expanded={!folded} onClick={() => setFolded(!folded)} />
+      <Button look="ghost" small icon="sidebar" aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"} aria-expanded={!folded} onClick={() => choose({ folded: !folded })} />
     </div>
   );
 }
@@ -57,9 +57,10 @@ function Item({ where, folded }: { where: Where; folded: boolean }) {
 
 function Count({ where }: { where: Where }) {
   const counts = useStatus()?.counts;
+  const reachable = useConnection((connection) => connection.reachable);
   if (!counts) return null;
   if (where.href === "/runs")
-    return counts.liveRuns > 0 ? (
+    return counts.liveRuns > 0 && reachable ? (
       <span className="count live">
         <i className="dot" />
         {counts.liveRuns} live
@@ -96,20 +97,15 @@ export function PhoneBar() {
   );
 }
 
-const THEMES: { theme: Theme; label: string; icon: IconName }[] = [
-  { theme: "system", label: "System", icon: "screen" },
-  { theme: "light", label: "Light", icon: "sun" },
-  { theme: "dark", label: "Dark", icon: "moon" },
-];
+const ICONS: Record<Theme, IconName> = { system: "screen", light: "sun", dark: "moon" };
 
 function ThemeMenu() {
   const now = useSettings((settings) => settings.theme);
-  const icon = THEMES.find(({ theme }) => theme === now)?.icon ?? "screen";
   return (
     <Menu
       label="Theme"
-      trigger={<Button look="ghost" small icon={icon} aria-label={`Theme: ${now}`} />}
-      entries={THEMES.map(({ theme, label }) => ({ label, checked: theme === now, onSelect: () => setTheme(theme) }))}
+      trigger={<Button look="ghost" small icon={ICONS[now]} aria-label={`Theme: ${now}`} />}
+      entries={THEMES.map((theme) => ({ label: theme.charAt(0).toUpperCase() + theme.slice(1), checked: theme === now, onSelect: () => choose({ theme }) }))}
     />
   );
 }

@@ -96,6 +96,12 @@ export function useCommands(part: string, commands: PaletteCommand[]) {
   useEffect(() => () => offer(part, []), [part]);
 }
 
+/** The same where only some of a part are offered. */
+export function Offer({ part, commands }: { part: string; commands: PaletteCommand[] }) {
+  useCommands(part, commands);
+  return null;
+}
+
 /** Commands of a page for what is selected on it; an empty list takes them back. */
 function offer(page: string, commands: PaletteCommand[]) {
   const all = new Map(usePalette.getState().commands);

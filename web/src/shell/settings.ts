@@ -21,30 +21,18 @@ export const useSettings = create<Settings>()(() => ({
   panelWidth: clamped(Number(read("panel") ?? PANEL.first)),
 }));
 
-export function setTheme(theme: Theme) {
+export function choose(change: Partial<Settings>) {
+  useSettings.setState(change);
+  const { theme, folded, singleKeys, panelWidth } = useSettings.getState();
   if (theme === "system") delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = theme;
   keep("theme", theme === "system" ? null : theme);
-  useSettings.setState({ theme });
-}
-
-export function setFolded(folded: boolean) {
   keep("folded", folded ? "yes" : null);
-  useSettings.setState({ folded });
-}
-
-export function setSingleKeys(singleKeys: boolean) {
   keep("keys", singleKeys ? null : "off");
-  useSettings.setState({ singleKeys });
+  keep("panel", panelWidth === PANEL.first ? null : String(panelWidth));
 }
 
-export function setPanelWidth(width: number) {
-  const panelWidth = clamped(width);
-  keep("panel", String(panelWidth));
-  useSettings.setState({ panelWidth });
-}
-
-function clamped(width: number) {
+export function clamped(width: number) {
   return Number.isFinite(width) ? Math.min(PANEL.most, Math.max(PANEL.least, Math.round(width))) : PANEL.first;
 }
 
@@ -53,21 +41,19 @@ function themeOf(word: string | null): Theme {
 }
 
 /** What a person chose or typed, as this browser keeps it. One that keeps nothing still shows everything. */
-type Where = "localStorage" | "sessionStorage";
-
-export function read(name: string, where: Where = "localStorage"): string | null {
+export function read(name: string): string | null {
   try {
-    return window[where].getItem(`cleo.${name}`);
+    return localStorage.getItem(`cleo.${name}`);
   } catch {
     return null;
   }
 }
 
 /** Keeps a text; `null` takes it away. */
-export function keep(name: string, value: string | null, where: Where = "localStorage") {
+export function keep(name: string, value: string | null) {
   try {
-    if (value === null) window[where].removeItem(`cleo.${name}`);
-    else window[where].setItem(`cleo.${name}`, value);
+    if (value === null) localStorage.removeItem(`cleo.${name}`);
+    else localStorage.setItem(`cleo.${name}`, value);
   } catch {
     // It holds as long as the page is open.
   }

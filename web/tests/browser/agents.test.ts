@@ -407,18 +407,69 @@ test("what is wrong with a field is said at the field", async () => {
   await look.close();
 });
 
-test("an agent that somebody else saved meanwhile is not written over", async () => {
+test("an agent that somebody else saved meanwhile is not written over, and what was typed stays", async () => {
   const look = await open("/agents/manage?agent=billing-helper");
   const { page } = look;
   await page.getByLabel("Description").fill("mine");
   world.cleo("agents", "update", "billing-helper", "--description", "theirs");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Theirs:").first().waitFor();
+  await page.getByText("description is now “theirs”").waitFor();
   await look.shot("agents-manage-conflict");
   await fine(look);
-  await page.getByRole("radio", { name: /Theirs/ }).check();
-  await page.getByRole("button", { name: "Continue with these" }).click();
+  await page.reload();
+  assert.equal(await page.getByLabel("Description").inputValue(), "mine");
+  await page.getByRole("button", { name: "Take theirs" }).click();
   assert.equal(await page.getByLabel("Description").inputValue(), "theirs");
+  await page.getByLabel("Description").fill("ours");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  assert.match(world.cleo("agents", "show", "billing-helper"), /"description":"ours"/);
+  await look.close();
+});
+
+test("what was typed into a new agent and a dialog is there after it was closed, and goes when it is used", async () => {
+  const look = await open("/agents/manage?edit=1");
+  const { page } = look;
+  await page.getByLabel("Name").fill("Net mender");
+  await page.getByRole("tab", { name: "Prompt" }).click();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("You mend nets.");
+  await page.keyboard.press("Escape");
+  await look.go("/agents/manage?edit=1");
+  assert.equal(await page.getByLabel("Name").inputValue(), "Net mender");
+  await page.getByRole("button", { name: "Create agent" }).click();
+  await page.getByText("Created.").waitFor();
+  await look.go("/agents/manage?edit=1");
+  assert.equal(await page.getByLabel("Name").inputValue(), "");
+  await look.go("/work/T1");
+  for (const _ of [1, 2]) {
+    await page.getByRole("button", { name: "More for T1" }).click();
+    await page.getByRole("menuitem", { name: "Prove a gate" }).click();
+    const field = page.getByLabel("A command that cleo runs");
+    if (_ === 2) assert.equal(await field.inputValue(), "true");
+    await field.fill("true");
+    await page.keyboard.press("Escape");
+  }
+  await look.close();
+});
+
+test("the palette does what the pages of agents and chat do", async () => {
+  const look = await open("/agents/manage?agent=billing-helper");
+  const { page } = look;
+  const choose = async (words: string) => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(`>${words}`);
+    await page.getByRole("option", { name: new RegExp(words) }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Find or run" }).waitFor({ state: "detached" });
+  };
+  await choose("Archive: Billing");
+  await page.getByText("is archived.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await choose("Find an agent");
+  await page.waitForFunction(() => document.activeElement?.id === "find-agent");
+  await look.go("/agents/chat");
+  await page.getByRole("navigation", { name: "Conversations" }).getByRole("link").first().click();
+  await choose("Rename: this conversation");
+  await page.getByRole("dialog", { name: "Rename the conversation" }).waitFor();
   await look.close();
 });
 

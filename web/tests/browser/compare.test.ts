@@ -39,13 +39,13 @@ test("a step that failed is run again, by itself", async () => {
   assert.ok(failed);
   const look = await world.open(`/runs/${failed.id}?task=T4`);
   const { page } = look;
-  await page.getByRole("button", { name: "Run T4 again" }).click();
+  await page.getByRole("button", { name: "Run again" }).click();
   const dialog = page.getByRole("dialog", { name: "Run T4" });
   await dialog.getByText("cleo run T4", { exact: true }).waitFor();
   await dialog.getByRole("button", { name: "Run 1 task" }).click();
   await page.waitForURL((url) => url.pathname.startsWith("/runs/") && !url.pathname.endsWith(failed.id));
   await page.getByText("1 verified, 0 open").waitFor();
-  await page.getByRole("button", { name: "Run T4 again" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Run again" }).waitFor({ state: "detached" });
   // The run ends after its last task: what follows looks for it among the completed ones.
   await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
   assert.deepEqual(look.faults, []);

@@ -1,5 +1,7 @@
 // Home and review: find out what goes on, see what changed, send it back with words.
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { harbour } from "./review";
 import type { Size, Theme, World } from "./world";
@@ -46,6 +48,64 @@ test("home says who is at work with the last line, the same number everywhere", 
   await page.getByRole("button", { name: "Run again" }).waitFor();
   await page.goto(world.address);
   await page.getByText("No agent is at work.").waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("a card runs its task and stops its run, and the log comes as it is written", async () => {
+  world.cleo("config", "set", "--user", "runners.default", "command");
+  world.cleo("config", "set", "--user", "runners.command", "sh agent.sh {prompt_file}");
+  const look = await world.open("/agents/tasks", "light", "wide");
+  const { page } = look;
+  await page.getByRole("button", { name: /^Run( again)? T3$/ }).click();
+  const dialog = page.getByRole("dialog", { name: "Run T3" });
+  await dialog.getByText("Watch the tide").waitFor();
+  await dialog.getByRole("button", { name: "Run 1 task" }).click();
+  await page.waitForURL(/\/runs\/./);
+  await look.go("/agents/tasks");
+  const card = page.getByTitle("Watch T3");
+  await card.getByText("waits for the tide").waitFor();
+  for (const path of ["/agents/tasks", "/agents/architecture", "/work?view=epics"])
+    for (const [theme, size] of LOOKS) {
+      const other = await world.open(path, theme, size);
+      if (path === "/agents/architecture") await other.page.getByRole("region", { name: "At work" }).getByText("waits for the tide").waitFor();
+      await other.shot(`busy-${path.replace(/\W/g, "")}-${size}-${theme}`);
+      assert.deepEqual(await other.axe(), [], `${path} ${theme} ${size}`);
+      assert.equal(await other.sideways(), false);
+      assert.deepEqual(other.faults, []);
+      await other.close();
+    }
+  await card.click();
+  const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+  await page.getByRole("region", { name: "Log of T3, attempt 1" }).getByText("waits for the tide").waitFor();
+  appendFileSync(join(world.folder, ".cleo", "runs", id, "T3-1.log"), '{"ms":9000,"stream":"out","text":"the tide comes"}\n');
+  await page.getByText("the tide comes").waitFor({ timeout: 5000 });
+  const port = new URL(world.address).port;
+  await page.getByText("Live", { exact: true }).waitFor();
+  await world.stopServer();
+  await page.getByText("cleo is not answering.").waitFor();
+  assert.equal(await page.getByText("Live", { exact: true }).count(), 0);
+  await world.serve(port);
+  await page.getByText("Live", { exact: true }).waitFor();
+  await look.go("/agents/tasks");
+  await page.getByRole("button", { name: "Stop the run of T3" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
+  await page.getByRole("button", { name: /^Run( again)? T3$/ }).waitFor();
+  await look.close();
+});
+
+test("an epic stands with its title and how far its parts are", async () => {
+  const { task } = JSON.parse(world.cleo("add", "Open the harbour", "--type", "epic", "--json")).result as { task: { id: string } };
+  for (const title of ["Dig", "Fill"]) world.cleo("add", title, "--parent", task.id);
+  const look = await world.open("/work?view=epics");
+  const { page } = look;
+  await page
+    .getByRole("link", { name: /Open the harbour/ })
+    .getByText("0 of 2 done")
+    .waitFor();
+  await page.getByRole("link", { name: /Open the harbour/ }).click();
+  await page.getByRole("heading", { name: "Wave 0" }).waitFor();
+  await page.getByRole("link", { name: /Dig/ }).waitFor();
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -195,7 +195,8 @@ test("a server that goes away is said in one line, and the page goes on when it 
   const port = new URL(world.address).port;
   await page.getByText(/^Live, /).waitFor();
   await world.stopServer();
-  await page.getByText("Reconnecting").waitFor({ timeout: 15_000 });
+  await page.getByText("Not answering", { exact: true }).waitFor({ timeout: 15_000 });
+  assert.equal(await page.getByText(/^Live/).and(page.locator(".side *")).count(), 0);
   await page.getByRole("link", { name: /^Work/ }).first().click();
   await page
     .getByText(/cleo is not answering/)

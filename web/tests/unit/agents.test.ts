@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askedFor } from "../../src/agents/AskCard";
-import { changes, differing, EMPTY, fieldOf, withTags, draftOf } from "../../src/agents/draft";
+import { changes, EMPTY, fieldOf, withTags, draftOf } from "../../src/agents/draft";
 import { picture } from "../../src/agents/graph";
+import { differing } from "../../src/parts/editing";
 import type { Agent, Pending, Routed, Said } from "../../src/api/types";
 import { entries } from "../../src/pages/agents-chat/thread";
 import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/useTasks";

@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState, memo } from "react";
-import { settled, touch, useAct, type Resource } from "../../api/resource";
+import { settled, touch, type Resource } from "../../api/resource";
 import { isOver, useAgents, useDelegations, useExecutions, useMetrics, Monogram, useRouted } from "../../agents/agents";
 import { useHearing } from "../../agents/pieces";
 import { DelegationTracker } from "../../agents/DelegationTracker";
@@ -11,6 +11,7 @@ import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
 import { Page } from "../../shell/Page";
 import { useCommands, useStatus } from "../../shell/places";
 import { Executions } from "../../agents/Executions";
+import { AtWork, Part, usePresent } from "../home/AtWork";
 import { GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
@@ -20,6 +21,7 @@ import { Fact, Rail, TableHead } from "../../parts/Facts";
 import { api } from "../../api/request";
 import { Button, TextButton } from "../../parts/Button";
 import { Confirm } from "../../parts/Dialog";
+import { useDraft } from "../../parts/draft";
 import { toast } from "../../parts/toasts";
 import "./architecture.css";
 
@@ -32,7 +34,7 @@ export default function Architecture() {
   const metrics = useMetrics();
   const delegations = useDelegations(50);
   const executions = useExecutions(LAST);
-  const [message, setMessage] = useState("");
+  const [message, setMessage] = useDraft("execute");
   const [target, setTarget] = useState("");
   const [tab, setTab] = useState("delegations");
   const [shown, show] = useQuery("execution", { push: true });
@@ -43,6 +45,8 @@ export default function Architecture() {
   const running = useMemo(() => (list ?? []).filter((one) => !isOver(one)), [list]);
   const live = useMemo(() => new Set(running.map((one) => one.delegatedTo ?? "finalize")), [running]);
   const watched = shown ?? running[0]?.id ?? null;
+  // Executions are watched above, step by step.
+  const atWork = (usePresent().data?.atWork ?? []).filter((one) => one.run === null || one.run !== watched);
   useCommands("architecture", [{ label: "Refresh", hint: "asks the server anew", run: () => touch("/api/agents/") }]);
   const openAgent = useCallback((id: string) => navigate(id === "more" ? "/agents/manage" : `/agents/manage?agent=${encodeURIComponent(id)}`), []);
   return (
@@ -100,6 +104,13 @@ export default function Architecture() {
                 </TextButton>
               )}
             </RealTimeExecutionMonitor>
+          )}
+          {atWork.length > 0 && (
+            <Part title="At work" of={atWork.length}>
+              {atWork.map((one) => (
+                <AtWork key={`${one.run} ${one.task}`} one={one} />
+              ))}
+            </Part>
           )}
           <AgentsTable agents={agents} metrics={metrics} resource={resource} />
         </aside>
@@ -163,19 +174,18 @@ function ShareBar({ patterns, name, of }: { patterns: Metrics["dashboard"]["rout
 function Cleanup({ agents }: { agents: readonly Agent[] }) {
   const [asks, setAsks] = useState(false);
   const runtime = agents.filter((agent) => agent.is_runtime);
-  const [remove, { failure }] = useAct(async () => {
+  const remove = async () => {
     const { cleanedUp } = await api.post<{ cleanedUp: string[] }>("/api/agents/cleanup");
     toast(`Removed ${plural(cleanedUp.length, "runtime agent")}.`);
-    setAsks(false);
     touch("/api/agents/");
-  });
+  };
   if (runtime.length === 0) return null;
   const what = plural(runtime.length, "runtime agent");
   return (
     <>
       <Button onClick={() => setAsks(true)}>Remove {what}</Button>
       {asks && (
-        <Confirm title={`Remove ${what}?`} action="Remove" danger failure={failure} onConfirm={remove} onClose={() => setAsks(false)}>
+        <Confirm title={`Remove ${what}?`} action="Remove" danger act={remove} onClose={() => setAsks(false)}>
           <ul className="cleanup-list">
             {runtime.slice(0, 20).map((agent) => (
               <li key={agent.id} className="row">
@@ -204,7 +214,7 @@ function AgentsTable({ agents, metrics }: { agents: readonly Agent[]; metrics: R
       </h2>
       <Loaded of={metrics}>{(facts) => <Table agents={known} facts={facts} />}</Loaded>
       {known.length > MOST && (
-        <p className="small muted execution-more">
+        <p className="small muted padded">
           {`The first ${MOST} of ${count(known.length)}. `}
           <TextLink href="/agents/manage">All agents</TextLink>
         </p>

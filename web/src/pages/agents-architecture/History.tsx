@@ -19,7 +19,7 @@ export function GraphEvents({ name }: { name: (id: string) => string }) {
     const more = events.flatMap((event) => told(event, name));
     if (more.length > 0) setHeard((now) => [...more.reverse(), ...now].slice(0, MOST));
   });
-  if (heard.length === 0) return <p className="graph-events-none muted">Nothing happened since this was opened. Events of agents and executions come here as they happen.</p>;
+  if (heard.length === 0) return <p className="padded muted">Nothing happened since this was opened. Events of agents and executions come here as they happen.</p>;
   return (
     <ol className="graph-events">
       {heard.map((one) => (
@@ -36,7 +36,7 @@ export function GraphEvents({ name }: { name: (id: string) => string }) {
 function told(event: LiveEvent, name: (id: string) => string): Heard[] {
   const at = String(event.data["at"] ?? "");
   const put = (kind: string, text: string) => [{ key: heardSoFar++, at, kind, text }];
-  if (event.kind === "agents") return put("agents", agentsChanged(event, name));
+  if (event.kind === "agents") return put("agents", "the registry changed");
   if (event.kind !== "run") return [];
   const detail = (event.data["detail"] ?? {}) as Record<string, unknown>;
   switch (event.data["type"]) {
@@ -48,11 +48,4 @@ function told(event: LiveEvent, name: (id: string) => string): Heard[] {
     default:
       return [];
   }
-}
-
-function agentsChanged(event: LiveEvent, name: (id: string) => string): string {
-  const list = (key: string) => (Array.isArray(event.data[key]) ? (event.data[key] as unknown[]).map(String) : []);
-  const changed = list("changed").map((id) => `${name(id)} changed`);
-  const removed = list("removed").map((id) => `${id} removed`);
-  return [...changed, ...removed].join(", ") || "the registry changed";
 }

@@ -9,13 +9,14 @@ import { Icon } from "../../parts/Icon";
 import { navigate, usePlace, Link } from "../../router";
 import type { ViewProps } from "../../App";
 import { useKeys } from "../../shell/keys";
+import { keep } from "../../shell/settings";
 import { Page } from "../../shell/Page";
 import { Thread } from "./Thread";
 import { At, timeOfDay, useNow } from "../../format";
 import { Empty, Loaded, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { dayOf } from "./thread";
-import { Composer, restore, begin, send } from "./Composer";
+import { Composer, begin, send } from "./Composer";
 import { Field } from "../../parts/Field";
 import "./chat.css";
 
@@ -59,7 +60,7 @@ export default function Chat({ params }: ViewProps) {
         <nav className="chat-list" aria-label="Conversations">
           <ConversationList talks={talks} current={id} name={registry.name} />
           {talks.data && talks.data.total > list.length && (
-            <p className="chat-more">
+            <p className="padded">
               <Button small onClick={() => setMost(most + PAGE)}>
                 Show older
               </Button>
@@ -134,7 +135,7 @@ function NewTalk({ agents, known }: { agents: readonly Agent[]; known: boolean }
   const chosen = agents.find((one) => one.id === wanted);
   const [start, { busy, failure }] = useAct(async (text: string) => {
     const conversation = await begin(agent, text).catch((fault: unknown) => {
-      restore("new", text);
+      keep("draft.chat.new", text);
       throw fault;
     });
     void send(conversation, text);

@@ -1,7 +1,7 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode } from "react";
 import { create } from "zustand";
 import { Button } from "../../parts/Button";
-import { read, keep } from "../../shell/settings";
+import { useDraft } from "../../parts/draft";
 import { Failure, api } from "../../api/request";
 import { touch } from "../../api/resource";
 import { CHAT } from "../../agents/agents";
@@ -21,21 +21,13 @@ interface Props {
 
 /** The field in which a message is written. What is typed is never lost. */
 export function Composer({ draft, label, busy, onStop, onSend, onTyping, children }: Props) {
-  const [text, setText] = useState(() => read(`draft.${draft}`, "sessionStorage") ?? "");
+  const [text, setText] = useDraft(`chat.${draft}`);
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  useEffect(() => restore(draft, text), [draft, text]);
   useEffect(() => onTyping?.(text === ""), [text, onTyping]);
-  useEffect(() => {
-    const area = field.current;
-    if (!area) return;
-    area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight + 2, 200)}px`;
-  }, [text]);
   const submit = () => {
     if (busy || text.trim() === "") return;
     setText("");
-    restore(draft, "");
     onSend(text);
     field.current?.focus();
   };
@@ -72,11 +64,6 @@ export function Composer({ draft, label, busy, onStop, onSend, onTyping, childre
       )}
     </form>
   );
-}
-
-/** Puts a text back that could not be sent. */
-export function restore(draft: string, text: string) {
-  keep(`draft.${draft}`, text || null, "sessionStorage");
 }
 
 export interface Outgoing {

@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useConnection, path, type Failure, api } from "../../api/request";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
+import { useConnection, path, api } from "../../api/request";
 import { useEvents } from "../../api/events";
-import { touch, useResource, useAct } from "../../api/resource";
+import { touch, useResource } from "../../api/resource";
 import { askedFor, AskCard } from "../../agents/AskCard";
 import { isOver, useExecutions, type Registry, Monogram, SUPERVISOR, bareOutput } from "../../agents/agents";
 import { Message, DelegationLine, ToolCall } from "../../agents/Message";
@@ -15,6 +15,7 @@ import { Composer, cancel, forget, send, useOutbox, type Outgoing } from "./Comp
 import { entries, chatAgent, senderOf, type Entry } from "./thread";
 import { TextLink, navigate } from "../../router";
 import { Confirm, FormDialog } from "../../parts/Dialog";
+import { useDraft } from "../../parts/draft";
 import { Menu } from "../../parts/Menu";
 import { Term } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
@@ -73,13 +74,13 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
       <div className="thread-scroll" ref={scroller} tabIndex={0} role="region" aria-label="Messages">
         <div className="thread-column">
           {onMore && (
-            <p className="thread-more">
+            <p className="padded">
               <Button small onClick={onMore}>
                 Show earlier messages
               </Button>
             </p>
           )}
-          {messages.length === 0 && !outgoing && <p className="muted thread-none">Nothing was said yet.</p>}
+          {messages.length === 0 && !outgoing && <p className="muted padded">Nothing was said yet.</p>}
           {list.map((entry) => (
             <ThreadEntry
               key={entry.message.id}
@@ -103,7 +104,7 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
         </div>
       </div>
       {isArchived ? (
-        <p className="muted thread-none">This conversation is archived and read-only.</p>
+        <p className="muted padded">This conversation is archived and read-only.</p>
       ) : (
         <Composer
           draft={conversation.id}
@@ -265,26 +266,26 @@ function SystemLine({ message, onRetry }: { message: Said; onRetry: (() => void)
 
 function TalkMenu({ conversation }: { conversation: Conversation }) {
   const [asks, setAsks] = useState<"title" | "archive" | null>(null);
-  const [put, { failure }] = useAct(async (change: Record<string, string>) => {
+  const put = async (change: Record<string, string>) => {
     await api.put(`/api/conversations/${encodeURIComponent(conversation.id)}`, change);
     touch("/api/conversations");
-    setAsks(null);
     if (change["status"]) navigate("/agents/chat");
-  });
+  };
   if (conversation.status === "archived") return null;
   return (
     <>
       <Menu
         label="Actions for the conversation"
+        offer="this conversation"
         trigger={<Button look="ghost" small icon="more" aria-label="Actions for the conversation" />}
         entries={[
           { label: "Rename…", icon: "edit", onSelect: () => setAsks("title") },
           { label: "Archive…", onSelect: () => setAsks("archive") },
         ]}
       />
-      {asks === "title" && <Title now={conversation.title ?? ""} failure={failure} onSave={(title) => put({ title })} onClose={() => setAsks(null)} />}
+      {asks === "title" && <Title conversation={conversation} onSave={(title) => put({ title })} onClose={() => setAsks(null)} />}
       {asks === "archive" && (
-        <Confirm title="Archive this conversation?" action="Archive" failure={failure} onConfirm={() => put({ status: "archived" })} onClose={() => setAsks(null)}>
+        <Confirm title="Archive this conversation?" action="Archive" act={() => put({ status: "archived" })} onClose={() => setAsks(null)}>
           <p>It leaves the list. It can still be read at its address, and nothing can be added to it.</p>
         </Confirm>
       )}
@@ -292,10 +293,14 @@ function TalkMenu({ conversation }: { conversation: Conversation }) {
   );
 }
 
-function Title({ now, failure, onSave, onClose }: { now: string; failure: Failure | null; onSave: (title: string) => void; onClose: () => void }) {
-  const [title, setTitle] = useState(now);
+function Title({ conversation, onSave, onClose }: { conversation: Conversation; onSave: (title: string) => Promise<void>; onClose: () => void }) {
+  const [title, setTitle] = useDraft(`title.${conversation.id}`, conversation.title ?? "");
+  const rename = async () => {
+    await onSave(title);
+    setTitle(conversation.title ?? "");
+  };
   return (
-    <FormDialog title="Rename the conversation" action="Rename" failure={failure} other={<Button onClick={onClose}>Keep</Button>} onSubmit={() => onSave(title)} onClose={onClose}>
+    <FormDialog title="Rename the conversation" action="Rename" other={<Button onClick={onClose}>Keep</Button>} act={rename} onClose={onClose}>
       <Field label="Title" value={title} onText={setTitle} />
     </FormDialog>
   );
@@ -310,22 +315,14 @@ function Details({ talk, executions }: { talk: Talk; executions: readonly Execut
     <details className="thread-details">
       <summary className="button ghost small">Details</summary>
       <dl className="facts">
-        <Term name="Conversation">
-          <Id value={conversation.id} />
-        </Term>
-        <Term name="Begun">
-          <Ago at={conversation.created_at} />
-        </Term>
+        <Term name="Conversation" value={<Id value={conversation.id} />} />
+        <Term name="Begun" value={<Ago at={conversation.created_at} />} />
         <Term name="Messages">{total}</Term>
         <Term name="Tools called">{plural(calls.length, "call")} in what is shown</Term>
         {conversation.kind === "agent" && (
           <>
-            <Term name="Tokens">
-              <Tokens n={sum(mine.map((one) => one.metrics.totalTokens))} /> <Source mine={mine} of={(one) => one.metrics.totalTokens} />
-            </Term>
-            <Term name="Cost">
-              <Cost usd={sum(mine.map((one) => one.metrics.cost))} /> <Source mine={mine} of={(one) => one.metrics.cost} />
-            </Term>
+            <Reported name="Tokens" values={mine.map((one) => one.metrics.totalTokens)} as={(n) => <Tokens n={n} />} />
+            <Reported name="Cost" values={mine.map((one) => one.metrics.cost)} as={(usd) => <Cost usd={usd} />} />
           </>
         )}
       </dl>
@@ -333,13 +330,12 @@ function Details({ talk, executions }: { talk: Talk; executions: readonly Execut
   );
 }
 
-/** A sum; nothing when nothing was counted. */
-function sum(values: readonly (number | null)[]): number | null {
+/** The sum of what is known; nothing when nothing was counted. */
+function Reported({ name, values, as }: { name: string; values: readonly (number | null)[]; as: (sum: number | null) => ReactNode }) {
   const known = values.filter((value) => value !== null);
-  return known.length === 0 ? null : known.reduce((all, one) => all + one, 0);
-}
-
-function Source({ mine, of }: { mine: readonly Execution[]; of: (one: Execution) => number | null }) {
-  const known = mine.filter((one) => of(one) !== null).length;
-  return <span className="muted small">{`reported by ${known} of ${plural(mine.length, "answer")}`}</span>;
+  return (
+    <Term name={name}>
+      {as(known.length === 0 ? null : known.reduce((all, one) => all + one, 0))} <span className="muted small">{`reported by ${known.length} of ${plural(values.length, "answer")}`}</span>
+    </Term>
+  );
 }

@@ -131,24 +131,16 @@ function filtered(agents: readonly Agent[], status: string | null, words: string
 function Filters({ agents, known }: { agents: readonly Agent[]; known: boolean }) {
   const [status] = useQuery("status");
   const [words, setWords] = useQuery("q");
-  const counted = (one: AgentStatus) => agents.filter((agent) => agent.status === one).length;
   return (
     <div className="manage-filters">
       <nav className="segments" aria-label="Status">
-        <Choice value={null} now={status} label="All" count={known ? agents.length : null} />
-        {STATUSES.map((one) => (
-          <Choice key={one} value={one} now={status} label={WORDS[one]} count={known ? counted(one) : null} />
+        {[null, ...STATUSES].map((one) => (
+          <Link key={one} href={withQuery({ status: one })} replace aria-current={one === status ? "true" : undefined}>
+            {one === null ? "All" : WORDS[one]} <span className="muted">{known ? agents.filter((agent) => one === null || agent.status === one).length : "–"}</span>
+          </Link>
         ))}
       </nav>
       <SearchField id="find-agent" label="Find an agent" placeholder="Name, id or tag" value={words} onText={setWords} />
     </div>
-  );
-}
-
-function Choice({ value, now, label, count }: { value: string | null; now: string | null; label: string; count: number | null }) {
-  return (
-    <Link href={withQuery({ status: value })} replace aria-current={value === now ? "true" : undefined}>
-      {label} <span className="muted">{count ?? "–"}</span>
-    </Link>
   );
 }

@@ -4,7 +4,7 @@ import type { Agent, Metrics, AgentStatus } from "../../api/types";
 import { Ago, count, percent, plural } from "../../format";
 import { Button } from "../../parts/Button";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { useAct, touch } from "../../api/resource";
+import { touch } from "../../api/resource";
 import { Failure, api } from "../../api/request";
 import { Confirm } from "../../parts/Dialog";
 import { Menu, type MenuEntry } from "../../parts/Menu";
@@ -37,7 +37,7 @@ export function ManageTable({ list, metrics, selected, onOpen }: Props) {
         </tbody>
       </table>
       {list.length > most && (
-        <p className="manage-more">
+        <p className="padded">
           <Button onClick={() => setMost(most + PAGE)}>{`Show ${Math.min(PAGE, list.length - most)} more of ${list.length}`}</Button>
         </p>
       )}
@@ -73,7 +73,7 @@ const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: A
       <td className="figure">{success === null ? <span className="muted">none</span> : percent(success, 1)}</td>
       <td className="muted">{agent.last_used_at === null ? "never" : <Ago at={agent.last_used_at} />}</td>
       <td>
-        <AgentMenu agent={agent} onOpen={() => onOpen(agent)} />
+        <AgentMenu agent={agent} isSelected={isSelected} onOpen={() => onOpen(agent)} />
       </td>
     </tr>
   );
@@ -82,34 +82,26 @@ const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: A
 const DONE: Record<AgentStatus, string> = { active: "gets messages again", paused: "is paused", archived: "is archived" };
 
 /** Everything that can be done to an agent. What can be undone is done at once. */
-function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void }) {
+function AgentMenu({ agent, isSelected, onOpen }: { agent: Agent; isSelected: boolean; onOpen: () => void }) {
   const [asks, setAsks] = useState(false);
   const where = `/api/agents/${encodeURIComponent(agent.id)}`;
-  const [remove, { busy, failure }] = useAct(async () => {
+  const remove = async () => {
     const { restored } = await api.delete<{ restored: boolean }>(where);
     toast(restored ? `${agent.name} is as it was built.` : `Deleted ${agent.name}.`);
-    setAsks(false);
     touch("/api/agents/");
-  });
+  };
   const restores = agent.is_builtin && agent.updated_at !== null;
   const stays = `${plural(agent.executions, "execution")} ${agent.executions === 1 ? "stays" : "stay"} in the history.`;
   return (
     <>
       <Menu
         label={`Actions for ${agent.name}`}
+        offer={isSelected ? agent.name : undefined}
         trigger={<Button look="ghost" small icon="more" aria-label={`Actions for ${agent.name}`} />}
         entries={entries(agent, onOpen, restores, () => setAsks(true))}
       />
       {asks && (
-        <Confirm
-          title={restores ? `Restore ${agent.name}?` : `Delete agent ${agent.name}?`}
-          action={restores ? "Restore" : "Delete"}
-          danger
-          busy={busy}
-          failure={failure}
-          onConfirm={remove}
-          onClose={() => setAsks(false)}
-        >
+        <Confirm title={restores ? `Restore ${agent.name}?` : `Delete agent ${agent.name}?`} action={restores ? "Restore" : "Delete"} danger act={remove} onClose={() => setAsks(false)}>
           <p>{restores ? `Your changes to it go. ${stays}` : stays}</p>
         </Confirm>
       )}

@@ -1,28 +1,23 @@
-import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent, type DragStartEvent } from "@dnd-kit/core";
-import { useState, memo } from "react";
+import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent } from "@dnd-kit/core";
+import { useState, memo, type ReactNode } from "react";
 import { type Registry, Monogram } from "../../agents/agents";
-import type { AgentTask, Row, TaskStatus } from "../../api/types";
+import type { AgentTask, Now, Row, TaskStatus } from "../../api/types";
 import { noteOf } from "../work/rows";
 import { count, useNow, exact } from "../../format";
 import { Button } from "../../parts/Button";
-import { STATUS_WORDS, dueWords, STATUSES, GLYPHS } from "./useTasks";
+import { STATUS_WORDS, dueWords, STATUSES, GLYPHS, useColumn, useStandings, type Filter, type Moves, type Standings } from "./useTasks";
+import { RunButtons } from "../work/RunButtons";
+import { Ghost, Trouble } from "../../parts/States";
+import { Windowed } from "../../parts/Windowed";
+import { Link } from "../../router";
 import { Menu, type MenuEntry } from "../../parts/Menu";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 
-interface Column {
-  status: TaskStatus;
-  tasks: AgentTask[];
-  /** How many there are, also those that are not listed; none when that is not known. */
-  total: number | null;
-  /** Has more of them listed, where that is possible. */
-  more: (() => void) | null;
-}
-
 interface BoardProps {
-  columns: Column[];
+  columns: readonly TaskStatus[];
+  filter: Filter;
+  moves: Moves;
   registry: Registry;
-  /** What runs know of tasks: those that failed, and those that agents work on. */
-  marks: ReadonlyMap<string, Row>;
   selected: string | null;
   onMove: (task: AgentTask, to: TaskStatus) => void;
   onOpen: (task: AgentTask) => void;
@@ -31,20 +26,24 @@ interface BoardProps {
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
 export function Board({ columns, ...rest }: BoardProps) {
   const [dragged, setDragged] = useState<AgentTask | null>(null);
+  const standings = useStandings();
   // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
-  const find = (id: string | number) => columns.flatMap((column) => column.tasks).find((task) => task.id === id);
-  const start = ({ active }: DragStartEvent) => setDragged(find(active.id) ?? null);
-  const end = ({ active, over }: DragEndEvent) => {
+  const end = ({ over }: DragEndEvent) => {
     setDragged(null);
-    const task = find(active.id);
-    if (task && over) rest.onMove(task, over.id as TaskStatus);
+    if (dragged && over) rest.onMove(dragged, over.id as TaskStatus);
   };
   return (
-    <DndContext sensors={sensors} onDragStart={start} onDragEnd={end} onDragCancel={() => setDragged(null)} accessibility={{ container: document.body }}>
+    <DndContext
+      sensors={sensors}
+      onDragStart={({ active }) => setDragged((active.data.current as AgentTask | undefined) ?? null)}
+      onDragEnd={end}
+      onDragCancel={() => setDragged(null)}
+      accessibility={{ container: document.body }}
+    >
       <div className="agent-board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label="Board">
-        {columns.map((column) => (
-          <Lane key={column.status} column={column} {...rest} />
+        {columns.map((status) => (
+          <Lane key={status} status={status} standings={standings} {...rest} />
         ))}
       </div>
       <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={rest.registry} isLifted />}</DragOverlay>
@@ -52,65 +51,57 @@ export function Board({ columns, ...rest }: BoardProps) {
   );
 }
 
-/** How many cards of a column are added at once. */
-const PAGE = 60;
+type LaneProps = Omit<BoardProps, "columns"> & { status: TaskStatus; standings: Standings };
 
-type LaneProps = Omit<BoardProps, "columns"> & { column: Column };
-
-function Lane({ column, ...rest }: LaneProps) {
-  const { isOver, setNodeRef } = useDroppable({ id: column.status });
-  const [most, setMost] = useState(PAGE);
-  const heading = `column-${column.status}`;
+function Lane({ status, filter, moves, standings, registry, selected, onMove, onOpen }: LaneProps) {
+  const { isOver, setNodeRef } = useDroppable({ id: status });
+  const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, moves);
+  const heading = `column-${status}`;
   return (
-    <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={column.status}>
+    <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={status}>
       <h2 id={heading}>
-        <TaskGlyph status={column.status} />
-        {STATUS_WORDS[column.status]} <span className="muted">{counted(column)}</span>
+        <TaskGlyph status={status} />
+        {STATUS_WORDS[status]} <span className="muted">{loading ? "" : count(Math.max(total, tasks.length))}</span>
       </h2>
-      <ul>
-        {column.tasks.slice(0, most).map((task) => (
-          <DraggableCard key={task.id} task={task} {...rest} />
-        ))}
-      </ul>
-      {column.tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
-      <More column={column} shown={Math.min(most, column.tasks.length)} onMore={() => setMost(most + PAGE)} />
+      {failure && <Trouble failure={failure} retry={reload} />}
+      {loading && <Ghost rows={4} />}
+      {!loading && !failure && tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
+      {tasks.length > 0 && (
+        <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
+          {(task) => (
+            <Draggable task={task}>
+              <Card
+                task={task}
+                row={standings.rows.get(task.id)}
+                doing={standings.atWork.get(task.id)}
+                registry={registry}
+                isSelected={selected === task.id}
+                onOpen={() => onOpen(task)}
+                onMove={(to) => onMove(task, to)}
+              />
+            </Draggable>
+          )}
+        </Windowed>
+      )}
     </section>
   );
 }
 
-/** What stands below the cards that are shown when there are others. */
-function More({ column, shown, onMore }: { column: Column; shown: number; onMore: () => void }) {
-  const left = Math.max(column.total ?? 0, column.tasks.length) - shown;
-  if (left <= 0) return null;
-  if (shown === column.tasks.length && column.more === null) return <p className="small muted agent-lane-none">{count(left)} more; filter to see them.</p>;
-  const show = () => {
-    column.more?.();
-    onMore();
-  };
+function Draggable({ task, children }: { task: AgentTask; children: ReactNode }) {
+  const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id, data: task });
   return (
-    <Button small look="ghost" onClick={show}>
-      Show {count(Math.min(PAGE, left))} more
-    </Button>
-  );
-}
-
-/** How many cards a column has, also those that are not listed. */
-function counted({ tasks, total }: Column): string {
-  return count(Math.max(total ?? 0, tasks.length));
-}
-
-function DraggableCard({ task, registry, marks, selected, onMove, onOpen }: Omit<LaneProps, "column"> & { task: AgentTask }) {
-  const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id });
-  return (
-    <li ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
-      <Card task={task} mark={marks.get(task.id)} registry={registry} isSelected={selected === task.id} onOpen={() => onOpen(task)} onMove={(to) => onMove(task, to)} />
-    </li>
+    <div ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
+      {children}
+    </div>
   );
 }
 
 interface CardProps {
   task: AgentTask;
-  mark?: Row | undefined;
+  /** Given where it can be run. */
+  row?: Row | undefined;
+  /** The agent that works on it in a run. */
+  doing?: Now["atWork"][number] | undefined;
   registry: Registry;
   isSelected?: boolean;
   /** It is being dragged: a picture of the card. */
@@ -119,7 +110,7 @@ interface CardProps {
   onMove?: (to: TaskStatus) => void;
 }
 
-const Card = memo(function Card({ task, mark, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
+const Card = memo(function Card({ task, row, doing, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
   const agent = registry.of(task.assigned_to);
   const looks = ["agent-card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
   const isLoud = task.priority === "urgent" || task.priority === "high";
@@ -130,13 +121,21 @@ const Card = memo(function Card({ task, mark, registry, isSelected, isLifted, on
           {isLoud && <span className="agent-card-priority">{task.priority} </span>}
           {task.title}
         </button>
+        {onMove && (row || doing) && <RunButtons id={task.id} state={row?.state ?? "running"} run={doing?.run} tried={row?.attempt != null} />}
         {onMove && <MoveMenu task={task} onMove={onMove} />}
       </div>
-      {mark && (mark.live || mark.state === "failed") && (
-        <p className="row small">
-          <StatusGlyph state={mark.state} />
-          <span className={mark.state === "failed" ? "ell bad" : "ell muted"}>{noteOf(mark) || (mark.live ? "at work" : "the last attempt failed")}</span>
-        </p>
+      {doing ? (
+        <Link className="row small agent-card-doing" title={`Watch ${task.id}`} href={`/runs/${encodeURIComponent(doing.run ?? "")}?task=${task.id}`}>
+          <StatusGlyph state={doing.verifying ? "verifying" : "running"} />
+          <span className="ell mono muted">{doing.line ?? doing.agent}</span>
+        </Link>
+      ) : (
+        row?.state === "failed" && (
+          <p className="row small">
+            <StatusGlyph state="failed" />
+            <span className="ell bad">{noteOf(row) || "the last attempt failed"}</span>
+          </p>
+        )
       )}
       <div className="agent-card-facts">
         <span className="mono muted">{task.id}</span>
@@ -173,12 +172,7 @@ function Due({ task }: { task: AgentTask }) {
 
 function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) => void }) {
   const to = (status: TaskStatus): MenuEntry => ({
-    label: (
-      <span className="row">
-        <TaskGlyph status={status} />
-        {STATUS_WORDS[status]}
-      </span>
-    ),
+    label: STATUS_WORDS[status],
     disabled: status === task.status,
     onSelect: () => onMove(status),
   });

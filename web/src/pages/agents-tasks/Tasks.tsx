@@ -1,16 +1,18 @@
 import { useRef, useState } from "react";
 import { useAgents } from "../../agents/agents";
 import type { AgentTask, TaskStatus, TaskStats, Agent } from "../../api/types";
+import { path } from "../../api/request";
+import { useResource } from "../../api/resource";
 import { Button } from "../../parts/Button";
 import { useFollowedFocus } from "../../parts/followed";
-import { Empty, Ghost, sentence, Trouble, Refusal } from "../../parts/States";
+import { Empty, sentence, Trouble, Refusal } from "../../parts/States";
 import { navigate, usePlace, withQuery, useQuery, TextLink } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { Page, Panel, Split } from "../../shell/Page";
 import { Board, TaskGlyph } from "./Board";
 import { TaskForm } from "../work/TaskForm";
 import TaskPanel from "../work/TaskPanel";
-import { useTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES } from "./useTasks";
+import { useMoves, isOfTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES } from "./useTasks";
 import { count, percent } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
 import { Icon } from "../../parts/Icon";
@@ -23,7 +25,11 @@ export default function Tasks() {
   const { query } = usePlace();
   const registry = useAgents();
   const chosen = (query.get("status") ?? "").split(",").filter((word): word is TaskStatus => STATUSES.includes(word as TaskStatus));
-  const board = useTasks({ status: chosen, priority: query.get("priority"), agent: query.get("agent"), due: query.get("due"), q: query.get("q") });
+  const columns = chosen.length > 0 ? chosen : COLUMNS;
+  const agent = query.get("agent");
+  const filter = { priority: query.get("priority"), agent, due: query.get("due"), q: query.get("q") };
+  const moves = useMoves();
+  const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent }), { on: isOfTasks });
   const id = query.get("task");
   const [part, setPart] = useState<string | null>(null);
   const opener = useRef<HTMLElement | null>(null);
@@ -36,9 +42,9 @@ export default function Tasks() {
   const follow = useFollowedFocus(titleOf);
   const move = (task: AgentTask, to: TaskStatus) => {
     follow(task.id);
-    board.move(task, to);
+    moves.move(task, to);
   };
-  const focused = () => board.tasks.find((task) => task.id === document.activeElement?.closest("[data-task]")?.getAttribute("data-task"));
+  const focused = () => moves.known.get(document.activeElement?.closest("[data-task]")?.getAttribute("data-task") ?? "");
   const shift = (step: number) => {
     const task = focused();
     const to = task && beside(task.status, step);
@@ -73,7 +79,7 @@ export default function Tasks() {
       }
       rail={
         <div className="tasks-bars">
-          <TasksRail stats={board.stats.data?.stats} />
+          <TasksRail stats={stats.data?.stats} />
           <TaskFilters agents={registry.agents} />
         </div>
       }
@@ -90,21 +96,19 @@ export default function Tasks() {
         }
       >
         <div className="pane tasks-pane">
-          {board.refused && (
-            <Refusal fix={board.refused.failure.fix} onClose={board.forgive}>
-              <strong>{board.refused.task.id}</strong> stays where it was. {sentence(board.refused.failure.message)}
+          {moves.refused && (
+            <Refusal failure={moves.refused.failure} onClose={moves.forgive}>
+              <strong>{moves.refused.task.id}</strong> stays where it was. {sentence(moves.refused.failure.message)}
             </Refusal>
           )}
-          {board.failed?.failure ? (
-            <Trouble failure={board.failed.failure} retry={board.failed.reload} />
-          ) : board.loading ? (
-            <Ghost rows={8} />
-          ) : board.tasks.length === 0 && ![...query.keys()].some((key) => key !== "task") ? (
+          {stats.failure && !stats.data ? (
+            <Trouble failure={stats.failure} retry={stats.reload} />
+          ) : stats.data?.stats.total === 0 && agent === null ? (
             <Empty command="cleo add 'Fix onboarding' --priority critical" action={<Button onClick={() => open("new")}>New task</Button>}>
               No tasks yet. Create one and assign it to an agent.
             </Empty>
           ) : (
-            <Board columns={board.columns} marks={board.marks} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
+            <Board columns={columns} filter={filter} moves={moves} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
           )}
         </div>
       </Split>

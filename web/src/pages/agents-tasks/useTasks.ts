@@ -1,110 +1,89 @@
 /** The tasks of the board, and moving them: shown at once, reverted when the server refuses. */
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { LiveEvent } from "../../api/events";
 import { Failure, api, path } from "../../api/request";
-import { touch, useResource } from "../../api/resource";
+import { touch, usePages, useResource } from "../../api/resource";
 import { toast } from "../../parts/toasts";
-import { touchesWork, type AgentTask, type Rows, type TaskStats, type TaskStatus, type TaskPriority } from "../../api/types";
+import { touchesWork, type AgentTask, type Now, type Row, type Rows, type TaskStatus, type TaskPriority } from "../../api/types";
 import type { State } from "../../parts/StatusGlyph";
 
-interface Filter {
-  status: readonly TaskStatus[];
-  priority: string | null;
-  agent: string | null;
-  due: string | null;
-  q: string | null;
+export type Filter = Record<"priority" | "agent" | "due" | "q", string | null>;
+
+/** How many cards of a column come at once. */
+const PAGE = 500;
+
+export function isOfTasks(event: LiveEvent) {
+  return event.kind === "task";
 }
 
-interface List {
-  tasks: AgentTask[];
-  total: number;
+export type Moves = ReturnType<typeof useMoves>;
+
+export function useMoves() {
+  /** Cards on their way, as they are to be. */
+  const [moved, setMoved] = useState<ReadonlyMap<string, AgentTask>>(new Map());
+  const [refused, setRefused] = useState<Refused | null>(null);
+  /** The cards that were listed, for keys. */
+  const known = useRef(new Map<string, AgentTask>()).current;
+  const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
+  /** What the server says by now needs no memory of its own. */
+  const settle = useCallback((ids: string[]) => setMoved((now) => new Map([...now].filter(([id]) => !ids.includes(id)))), []);
+  return { moved, move, settle, known, refused, forgive: () => setRefused(null) };
 }
 
-/** How many cards of a column are asked for at first, and at most. */
-const FIRST = 200;
-const MOST = 1_000;
+/** The cards of a column: those that the server lists, without those on their way out of it, and with those on their way to it. */
+export function useColumn(status: TaskStatus, filter: Filter, { moved, settle, known }: Moves) {
+  const pathFor = (page: number) => path("/api/tasks", { status, ...filter, limit: PAGE, offset: page === 0 ? null : page * PAGE });
+  const { pages, ...rest } = usePages<{ tasks: AgentTask[]; total: number }>(pathFor, isOfTasks);
+  const listed = useMemo(() => [...new Map(pages.flatMap((page) => page.tasks).map((task) => [task.id, task])).values()], [pages]);
+  useEffect(() => {
+    listed.forEach((task) => known.set(task.id, task));
+    const there = listed.filter((task) => moved.get(task.id)?.status === status).map((task) => task.id);
+    if (there.length > 0) settle(there);
+  }, [listed, moved, status, settle, known]);
+  const tasks = useMemo(() => {
+    const all = [...listed.filter((task) => !moved.has(task.id)), ...[...moved.values()].filter((task) => task.status === status)];
+    return all.sort(isPast(status) ? byDone : byUrgency);
+  }, [listed, moved, status]);
+  return { tasks, total: pages[0]?.total ?? 0, ...rest };
+}
+
+/** What runs know of tasks, which their status does not say: those that can be run, with why the last attempt failed, and those that agents work on. */
+export function useStandings() {
+  const rows = useResource<Rows>("/api/work/rows?state=failed,ready,paused&sort=priority&limit=500", { on: touchesWork });
+  const now = useResource<Now>("/api/work/now", { on: (event) => event.kind === "log" || touchesWork(event) });
+  return useMemo<Standings>(
+    () => ({
+      rows: new Map(rows.data?.rows.map((row) => [row.id, row])),
+      atWork: new Map(now.data?.atWork.flatMap((one) => (one.task && one.run ? [[one.task, one] as const] : []))),
+    }),
+    [rows.data, now.data],
+  );
+}
+
+export interface Standings {
+  rows: ReadonlyMap<string, Row>;
+  atWork: ReadonlyMap<string, Now["atWork"][number]>;
+}
 
 interface Refused {
   task: AgentTask;
   failure: Failure;
 }
 
-export function useTasks(filter: Filter) {
-  const shown = filter.status.length > 0 ? filter.status : COLUMNS;
-  // Always the same ones in the same order, so these are the same hooks each time.
-  const asked = STATUSES.map((status) => useColumn(status, shown.includes(status), filter));
-  // What runs know of tasks, which their status does not say.
-  const inRuns = useResource<Rows>("/api/work/rows?state=failed,running,verifying&limit=500", { on: touchesWork });
-  const marks = useMemo(() => new Map(inRuns.data?.rows.map((row) => [row.id, row])), [inRuns.data]);
-  const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent: filter.agent }), { on: isOfTasks });
-  const [moved, setMoved] = useState<ReadonlyMap<string, TaskStatus>>(new Map());
-  const [refused, setRefused] = useState<Refused | null>(null);
-  const all = asked.flatMap((column) => column.tasks);
-  useEffect(() => {
-    // What the server says by now needs no memory of its own.
-    const settled = [...moved].filter(([id, status]) => all.some((task) => task.id === id && task.status === status));
-    if (settled.length > 0) setMoved((now) => new Map([...now].filter(([id]) => !settled.some(([other]) => other === id))));
-  }, [all, moved]);
-  // While a card moves it may be in the answers of two columns, or of the one it left.
-  const tasks = joined(all).map((task) => ({ ...task, status: moved.get(task.id) ?? task.status }));
-  const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
-  const columns = asked
-    .filter(({ status }) => shown.includes(status))
-    .map(({ status, total, more }) => ({ status, total, more, tasks: tasks.filter((task) => task.status === status).sort(isPast(status) ? byDone : byUrgency) }));
-  const lists = asked.map((column) => column.list);
-  return {
-    columns,
-    tasks,
-    marks,
-    stats,
-    failed: lists.find((list) => list.failure && list.data === undefined),
-    loading: lists.some((list) => list.loading),
-    move,
-    refused,
-    forgive: () => setRefused(null),
-  };
-}
-
-/** What the server lists of one column. It lists by id: of more than that, the cards that come first here are asked for by themselves. */
-function useColumn(status: TaskStatus, isShown: boolean, filter: Filter) {
-  const [most, setMost] = useState(FIRST);
-  const list = useList(isShown ? status : null, filter, { limit: most });
-  const total = list.data?.total ?? null;
-  const left = (total ?? 0) - most;
-  const first = isPast(status) ? { limit: most, offset: left } : { limit: most, priority: "urgent,high" };
-  const others = useList(left > 0 && (isPast(status) || !filter.priority) ? status : null, filter, first);
-  const tasks = useMemo(() => joined([...(list.data?.tasks ?? []), ...(left > 0 ? (others.data?.tasks ?? []) : [])]), [list.data, others.data, left]);
-  const more = left > 0 && most < MOST ? () => setMost(MOST) : null;
-  return { status, list, total, tasks: isShown ? tasks : [], more };
-}
-
 function isPast(status: TaskStatus) {
   return status === "done" || status === "cancelled";
 }
 
-export function isOfTasks(event: LiveEvent) {
-  return event.kind === "task";
-}
-
-function useList(status: TaskStatus | null, filter: Filter, part: { limit: number; offset?: number; priority?: string }) {
-  const { priority, agent, due, q } = filter;
-  const where = status === null ? null : path("/api/tasks", { status, priority, agent, due, q, ...part });
-  return useResource<List>(where, { on: isOfTasks, keep: true });
-}
-
-function joined(tasks: readonly AgentTask[]): AgentTask[] {
-  return [...new Map(tasks.map((task) => [task.id, task])).values()];
-}
-
 type Put<T> = (change: T | ((now: T) => T)) => void;
 
-async function moveTo(task: AgentTask, to: TaskStatus, setMoved: Put<ReadonlyMap<string, TaskStatus>>, setRefused: Put<Refused | null>) {
+async function moveTo(task: AgentTask, to: TaskStatus, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
   if (task.status === to) return;
-  setMoved((now) => new Map(now).set(task.id, to));
+  const there = { ...task, status: to };
+  setMoved((now) => new Map(now).set(task.id, there));
   setRefused(null);
   try {
     await api.put(`/api/tasks/${encodeURIComponent(task.id)}`, { status: to });
-    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo({ ...task, status: to }, task.status, setMoved, setRefused) });
+    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo(there, task.status, setMoved, setRefused) });
   } catch (fault) {
     setMoved((now) => new Map([...now].filter(([id]) => id !== task.id)));
     setRefused({ task, failure: Failure.from(fault) });

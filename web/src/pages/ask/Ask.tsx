@@ -9,14 +9,16 @@ import { navigate, usePlace, withQuery, TextLink } from "../../router";
 import { isMac } from "../../shell/keys";
 import { plural, duration } from "../../format";
 import { type Answered, keptAnswer, type Told, planWords, sourceWords, stepsOf, tookOf, type UsedAgent } from "./kept";
+import { useDraft } from "../../parts/draft";
 import { Field } from "../../parts/Field";
+import { keep } from "../../shell/settings";
 import { copy } from "../../parts/toasts";
 import { type State, StatusGlyph } from "../../parts/StatusGlyph";
 import "./ask.css";
 
 export default function Ask() {
   const { query } = usePlace();
-  const [text, setText] = useState(query.get("q") ?? "");
+  const [text, setText] = useDraft("ask", query.get("q") ?? "");
   const debug = query.get("debug") === "1";
   const execution = query.get("execution");
   const workers = useResource<Got<"/api/agents/registry">>("/api/agents/registry", { on: (event) => event.kind === "agents" });
@@ -28,6 +30,8 @@ export default function Ask() {
     setFresh(null);
     // The answer before this one stays in the history.
     navigate(withQuery({ q: words, execution: null }), { replace: execution === null });
+    // By now the address has it.
+    keep("draft.ask", null);
     const began = Date.now();
     let run: string | null = null;
     const reply = await api.post<Answered["reply"]>("/query", { query: words, options: { debug: true } }, { heard: (headers) => (run = headers.get("x-run-id")) });

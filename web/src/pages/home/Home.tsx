@@ -1,9 +1,8 @@
 // Home: the agents at work with their last line, what needs a person with one button each, and what was delivered today.
-import { useEffect, type ReactNode } from "react";
-import { api, path } from "../../api/request";
-import { touch, useAct, useResource } from "../../api/resource";
-import { touchesWork, type Now } from "../../api/types";
-import { Ago, Duration, plural, timeOfDay } from "../../format";
+import { api } from "../../api/request";
+import { touch, useAct } from "../../api/resource";
+import type { Now } from "../../api/types";
+import { Ago, plural, timeOfDay } from "../../format";
 import { Button } from "../../parts/Button";
 import { Fact, Rail } from "../../parts/Facts";
 import { Loaded, Refusal, sentence, told } from "../../parts/States";
@@ -13,12 +12,12 @@ import { Page } from "../../shell/Page";
 import { useStatus } from "../../shell/places";
 import Ask from "../ask/Ask";
 import { RunReady } from "../work/RunReady";
-import "./home.css";
+import { AtWork, Part, usePresent } from "./AtWork";
 
 type Need = Now["needsYou"][number];
 
 export default function Home() {
-  const now = useNowPage();
+  const now = usePresent();
   const counts = useStatus()?.counts;
   const data = now.data;
   const verified = data?.delivered.filter((one) => one.verified).length;
@@ -89,66 +88,9 @@ function NothingYet({ open }: { open: number | undefined }) {
   );
 }
 
-/** Asks again by events, and every two seconds while somebody works: a log line is no event. */
-function useNowPage() {
-  const since = new Date();
-  since.setHours(0, 0, 0, 0);
-  const now = useResource<Now>(path("/api/work/now", { since: since.toISOString() }), { on: touchesWork });
-  const { reload } = now;
-  const busy = Boolean(now.data?.atWork.some((one) => one.run !== null));
-  useEffect(() => {
-    if (!busy) return;
-    const timer = setInterval(() => document.hidden || reload(), 2000);
-    return () => clearInterval(timer);
-  }, [busy, reload]);
-  return now;
-}
-
 /** The page on which an attempt is reviewed; none of a task that no run has tried. */
 function reviewOf({ run, task, attempt }: { run: string | null; task: string | null; attempt: number | null }) {
   return run && task && attempt ? `/runs/${encodeURIComponent(run)}/${task}?attempt=${attempt}` : null;
-}
-
-function Part({ title, of, none, children }: { title: string; of: number; none: ReactNode; children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <h2 className="home-title">
-        {title} <span className="muted">{of}</span>
-      </h2>
-      {of === 0 ? <p className="home-none muted">{none}</p> : <ul>{children}</ul>}
-    </section>
-  );
-}
-
-function AtWork({ one }: { one: Now["atWork"][number] }) {
-  const run = one.run && `/runs/${encodeURIComponent(one.run)}`;
-  const href = run ? (one.task ? `${run}?task=${one.task}` : run) : `/work/${one.task}`;
-  return (
-    <li className="home-row">
-      <StatusGlyph state={one.verifying ? "verifying" : "running"} label={one.verifying ? "Verifying" : one.run ? "At work" : "Claimed"} still={one.run === null} />
-      <span className="home-what">
-        <span className="row">
-          <Link className="ell strong" href={href}>
-            {one.title}
-          </Link>
-          {one.task && <span className="mono muted">{one.task}</span>}
-        </span>
-        <span className="ell mono muted" title={one.line ?? undefined}>
-          {one.verifying ? "cleo verifies what it left" : (one.line ?? (one.run ? "Nothing was said yet." : "Claimed outside of runs."))}
-        </span>
-      </span>
-      <span className="home-who small muted">
-        <span className="ell">
-          {one.agent}
-          {one.attempt !== null && one.attempt > 1 && `, attempt ${one.attempt}`}
-        </span>
-        <Duration since={one.since} />
-      </span>
-      <Link className="button small" href={href}>
-        {one.run ? "Watch" : "Open"}
-      </Link>
-    </li>
-  );
 }
 
 const GLYPHS: Record<Need["kind"], State> = { failed: "failed", review: "review", blocked: "needsYou", unproven: "waiting", stopped: "paused" };
@@ -197,11 +139,7 @@ function Waiting({ need }: { need: Need }) {
           </Link>
         )}
       </div>
-      {failure && (
-        <Refusal fix={failure.fix} onClose={forgive}>
-          {sentence(failure.message)}
-        </Refusal>
-      )}
+      <Refusal failure={failure} onClose={forgive} />
     </li>
   );
 }

@@ -5,11 +5,11 @@ import { touch, useAct, useResource } from "../../api/resource";
 import { isLive, touchesRun, type Attempt, type Diff, type FileChange, type RunPage, type RunRow, type RunTask, type TaskPage } from "../../api/types";
 import { Cost, Duration, plural } from "../../format";
 import { Button, TextButton } from "../../parts/Button";
-import { Fact, Rail } from "../../parts/Facts";
+import { Fact, Rail, StateFact } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
 import { Menu } from "../../parts/Menu";
 import { useDraft } from "../../parts/draft";
-import { Absent, Empty, Loaded, Refusal, sentence } from "../../parts/States";
+import { Absent, Empty, Loaded, Refusal } from "../../parts/States";
 import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
 import { Tabs } from "../../parts/Tabs";
 import { toast } from "../../parts/toasts";
@@ -98,13 +98,7 @@ function ReviewRail({ step, attempt, task }: { step: RunTask | undefined; attemp
   const { criteria } = task?.gates ?? { criteria: [] };
   return (
     <Rail>
-      <Fact
-        label="Task"
-        glyph={task && (task.state !== "done" || task.verified) ? task.state : undefined}
-        value={task && STATE_WORDS[task.state]}
-        unit={task?.state === "done" && !task.verified ? "not verified" : undefined}
-        href={`/work/${step?.taskId ?? ""}`}
-      />
+      <StateFact label="Task" page={task} href={`/work/${step?.taskId ?? ""}`} />
       <Fact label="Attempt" glyph={attempt?.state} value={attempt?.attempt} unit={attempt && `${STATE_WORDS[attempt.state].toLowerCase()}, ${attempt.runner ?? "runner unknown"}`} />
       {criteria.length > 0 && <Fact label="Criteria" value={criteria.filter((one) => one.state === "proven").length} unit={`of ${criteria.length} proven`} />}
       <Fact label="Time" value={attempt && <Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />} />
@@ -226,7 +220,7 @@ function Changed({ file }: { file: FileChange }) {
         <span className="grow" />
         <Counts file={file} />
       </summary>
-      {file.text === null && <p className="muted small change-none">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
+      {file.text === null && <p className="muted small padded">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
       {lines.length > 0 && (
         <div className="hunks" tabIndex={0} role="group" aria-label={`Changes of ${file.path}`}>
           {shown.map((line, at) => (
@@ -238,7 +232,7 @@ function Changed({ file }: { file: FileChange }) {
         </div>
       )}
       {shown.length < lines.length && <TextButton onClick={() => setWhole(true)}>Show all {lines.length} lines</TextButton>}
-      {file.cut && file.text !== null && <p className="muted small change-none">There is more. See it with git.</p>}
+      {file.cut && file.text !== null && <p className="muted small padded">There is more. See it with git.</p>}
     </details>
   );
 }
@@ -281,11 +275,7 @@ function Answer({ run, step, attempt, task }: Reviewed) {
   ]);
   return (
     <form className="review-answer" onSubmit={(event) => event.preventDefault()}>
-      {failure && (
-        <Refusal fix={failure.fix} onClose={forgive}>
-          {sentence(failure.message)}
-        </Refusal>
-      )}
+      <Refusal failure={failure} onClose={forgive} />
       <Field
         label="Words for the agent"
         rows={3}

@@ -4,7 +4,9 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import type { LogLine, LogPage } from "../../api/types";
 import { bytes, duration, offset, plural } from "../../format";
 import { Button, TextButton } from "../../parts/Button";
+import { SearchField } from "../../parts/Field";
 import { Ghost, Trouble } from "../../parts/States";
+import { useConnection } from "../../api/request";
 import { useKeys } from "../../shell/keys";
 import { eventWords, useLog } from "./useLog";
 import { useLate, useResource, flip } from "../../api/resource";
@@ -12,8 +14,8 @@ import "./log.css";
 
 export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const { total, lines, following, failure, need, pathOf, retry } = useLog(run, task, attempt);
+  const reachable = useConnection((connection) => connection.reachable);
   const scroller = useRef<HTMLDivElement>(null);
-  const field = useRef<HTMLInputElement>(null);
   const [atEnd, setAtEnd] = useState(true);
   const [seen, setSeen] = useState(0);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
@@ -49,24 +51,14 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
   }
   useKeys("Log", [
     { keys: "L", does: "Follow the log", run: () => setAtEnd(true) },
-    { keys: "/", does: "Find in the log", run: () => field.current?.focus() },
+    { keys: "/", does: "Find in the log", run: () => document.getElementById("find-log")?.focus() },
     { keys: "X", does: "Next error", run: nextError },
   ]);
 
   return (
     <section className="log" aria-label={`Log of ${task}, attempt ${attempt}`}>
       <div className="log-tools">
-        <input
-          ref={field}
-          className="input"
-          type="search"
-          aria-label="Find in the log"
-          placeholder="Find in the log"
-          value={words}
-          maxLength={200}
-          onChange={(event) => setWords(event.target.value)}
-          onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)}
-        />
+        <SearchField id="find-log" label="Find in the log" value={words} onText={setWords} onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)} />
         {matches && (
           <span className="small muted" role="status">
             {matches.length === 0 ? "not found" : `${at + 1} of ${matches.length}`}
@@ -75,7 +67,7 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
         <span className="grow" />
         {following && (
           <Button small aria-pressed={atEnd} onClick={() => setAtEnd(!atEnd)}>
-            <i className="dot" />
+            <i className={reachable ? "dot" : "dot off"} />
             {atEnd ? "Following" : total !== null && total > seen ? plural(total - seen, "new line") : "Follow"}
           </Button>
         )}

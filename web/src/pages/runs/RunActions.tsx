@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { useAct, touch, useResource } from "../../api/resource";
-import { api, path } from "../../api/request";
+import { api, path, useConnection } from "../../api/request";
 import { isLive, type RunRow, type RunsList } from "../../api/types";
 import { Button } from "../../parts/Button";
 import { copy } from "../../parts/toasts";
-import { Confirm, Dialog } from "../../parts/Dialog";
+import { Dialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
 import { Trouble, Empty, Loaded } from "../../parts/States";
 import { navigate, Link } from "../../router";
@@ -12,19 +12,19 @@ import { useKeys } from "../../shell/keys";
 import { STATUS_WORDS, RunGlyph } from "./RunLine";
 import { At } from "../../format";
 import { useCommands } from "../../shell/places";
-import { later } from "../../parts/later";
+import { StopDialog } from "../work/RunButtons";
 
 /** Cancel asks first and says what stays; resume does not ask. */
 export function RunActions({ run }: { run: RunRow }) {
   const [asking, setAsking] = useState(false);
   const [comparing, setComparing] = useState(false);
   const live = isLive(run.status);
+  const reachable = useConnection((connection) => connection.reachable);
   const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
   const resumable = overTasks && (run.status === "interrupted" || run.status === "failed" || run.status === "cancelled");
 
-  const [ask, { failure, forgive }] = useAct(async (what: "cancel" | "resume") => {
-    setAsking(false);
-    await api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`);
+  const [resume, { failure, forgive }] = useAct(async () => {
+    await api.post(`/api/runs/${encodeURIComponent(run.id)}/resume`);
     touch("/api/runs");
   });
 
@@ -33,21 +33,18 @@ export function RunActions({ run }: { run: RunRow }) {
   const report = `/api/runs/${encodeURIComponent(run.id)}/report`;
   useCommands("run", [
     ...(live ? [{ label: "Stop this run", cli: `cleo runs cancel ${run.id}`, run: () => setAsking(true) }] : []),
-    ...(resumable ? [{ label: "Resume this run", cli: `cleo runs resume ${run.id}`, run: () => ask("resume") }] : []),
-    ...(overTasks ? [{ label: "Compare this run with another", run: () => setComparing(true) }] : []),
-    ...(overTasks ? [{ label: "Save the report of this run", run: () => window.location.assign(report) }] : []),
-    { label: "Copy the command of this run", shortcut: "C", cli: command, run: () => copy(command, "command") },
+    ...(resumable ? [{ label: "Resume this run", cli: `cleo runs resume ${run.id}`, run: resume }] : []),
   ]);
   return (
     <>
-      {live && (
+      {live && reachable && (
         <span className="row live strong">
           <i className="dot" />
           <span className="desk-only">{STATUS_WORDS[run.status]}</span>
         </span>
       )}
       {resumable && (
-        <Button icon="play" look="primary" onClick={() => ask("resume")}>
+        <Button icon="play" look="primary" onClick={resume}>
           Resume
         </Button>
       )}
@@ -58,6 +55,7 @@ export function RunActions({ run }: { run: RunRow }) {
       )}
       <Menu
         label="More for this run"
+        offer="this run"
         trigger={<Button look="ghost" icon="more" aria-label="More for this run" />}
         entries={[
           ...(overTasks ? [{ label: "Compare with another run", onSelect: () => setComparing(true) }] : []),
@@ -67,11 +65,7 @@ export function RunActions({ run }: { run: RunRow }) {
         ]}
       />
       {comparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
-      {asking && (
-        <Confirm title={`Stop ${run.title}?`} action="Stop the run" danger onConfirm={() => ask("cancel")} onClose={() => setAsking(false)}>
-          <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
-        </Confirm>
-      )}
+      {asking && <StopDialog run={run.id} title={run.title} onClose={() => setAsking(false)} />}
       {failure && (
         <Dialog title="That was refused" onClose={forgive}>
           <Trouble failure={failure} />
@@ -108,21 +102,5 @@ function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClo
         </li>
       ))}
     </ul>
-  );
-}
-
-const RunDialog = later(() => import("../work/RunDialog"));
-
-/** A step that did not come to its end gets another agent, in a run of its own. */
-export function RunAgain({ task }: { task: string }) {
-  const [open, setOpen] = useState(false);
-  useKeys(`Step ${task}`, [{ keys: "R", does: "Run it again", run: () => setOpen(true) }]);
-  return (
-    <>
-      <Button small icon="again" shortcut="R" onClick={() => setOpen(true)}>
-        Run {task} again
-      </Button>
-      {open && <RunDialog what={{ tasks: [task] }} name={task} line={`cleo run ${task}`} onClose={() => setOpen(false)} />}
-    </>
   );
 }

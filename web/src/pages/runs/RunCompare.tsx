@@ -63,12 +63,8 @@ function Whole({ page, name }: { page: RunPage; name: string }) {
           {attempts}
           {failed > 0 ? `, ${failed} failed` : ""}
         </Term>
-        <Term name="Time">
-          <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />
-        </Term>
-        <Term name="Cost">
-          <Cost usd={run.cost} />
-        </Term>
+        <Term name="Time" value={<Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />} />
+        <Term name="Cost" value={<Cost usd={run.cost} />} />
       </dl>
     </section>
   );

@@ -5,6 +5,7 @@ import { usePages } from "../../api/resource";
 import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/types";
 import { Cost, plural } from "../../format";
 import { Button } from "../../parts/Button";
+import { SearchField } from "../../parts/Field";
 import { copy } from "../../parts/toasts";
 import { Menu } from "../../parts/Menu";
 import { Fact, Rail } from "../../parts/Facts";
@@ -36,11 +37,10 @@ export default function Runs() {
   const summary = pages[0]?.summary;
   const total = pages[0]?.total;
   const filtered = Boolean(status || q || asked.kind);
-  const field = useRef<HTMLInputElement>(null);
   const [filtering, setFiltering] = useState(false);
   useKeys("Runs", [
     { keys: "F", does: "Filter", run: () => setFiltering(true) },
-    { keys: "/", does: "Find a run", run: () => field.current?.focus() },
+    { keys: "/", does: "Find a run", run: () => document.getElementById("find-run")?.focus() },
   ]);
   return (
     <Page
@@ -48,16 +48,7 @@ export default function Runs() {
       rail={<Summary summary={summary} />}
       actions={
         <>
-          <input
-            ref={field}
-            className="input run-search"
-            type="search"
-            aria-label="Find a run"
-            placeholder="Find a run"
-            value={q ?? ""}
-            maxLength={200}
-            onChange={(event) => setQ(event.target.value)}
-          />
+          <SearchField id="find-run" label="Find a run" value={q} onText={setQ} />
           <Menu
             label="Filter"
             open={filtering}

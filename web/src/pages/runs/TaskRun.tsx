@@ -4,7 +4,7 @@ import type { Attempt, RunPage, RunTask } from "../../api/types";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { navigate, usePlace, withQuery, TextLink, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { RunAgain } from "./RunActions";
+import { RunButtons } from "../work/RunButtons";
 import { Log } from "./Log";
 import { Timeline } from "./timeline/Timeline";
 import { Proof } from "./attempt";
@@ -76,7 +76,7 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
       )}
       {task.doing && <span className="small muted ell">{task.doing}</span>}
       <span className="grow" />
-      {!live && !task.isEpic && task.state !== "done" && <RunAgain task={task.taskId} />}
+      {!live && !task.isEpic && task.state !== "done" && <RunButtons main id={task.taskId} state="failed" run={null} tried={task.history.length > 0} />}
       {attempt && (
         <Link className="button small" href={`/runs/${run}/${task.taskId}?attempt=${attempt.attempt}`}>
           Review

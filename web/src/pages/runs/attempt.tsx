@@ -3,15 +3,14 @@ import type { Attempt, Proof as Found, RunTask } from "../../api/types";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { duration, Bytes, Digest, Cost, Duration, count } from "../../format";
-import { Command, Button, Code } from "../../parts/Button";
+import { Command } from "../../parts/Button";
 import { Loaded, quoted, sentence, told, Empty } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Section, Term } from "../../parts/Facts";
-import { copy } from "../../parts/toasts";
+import { Copied, Section, Term } from "../../parts/Facts";
 
 export function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
-    on: (event) => event.data["runId"] === run && event.data["taskId"] === task,
+    on: (event) => event.kind === "run" && event.data["runId"] === run && event.data["taskId"] === task,
   });
   return (
     <Loaded of={proof} rows={5}>
@@ -86,17 +85,15 @@ export function SentPrompt({ run, task, attempt }: { run: string; task: string; 
   return (
     <Loaded of={prompt}>
       {(data) => (
-        <div className="section">
-          <h3>
-            <Bytes n={data.bytes} /> <Digest value={data.digest} />
-            <span className="aside">
-              <Button small icon="copy" onClick={() => copy(data.text, "prompt")}>
-                Copy
-              </Button>
-            </span>
-          </h3>
-          <Code>{data.text}</Code>
-        </div>
+        <Copied
+          what="prompt"
+          text={data.text}
+          title={
+            <>
+              <Bytes n={data.bytes} /> <Digest value={data.digest} />
+            </>
+          }
+        />
       )}
     </Loaded>
   );
@@ -109,9 +106,7 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
     <div className="section">
       <dl className="facts">
         <Term name="Runner" mono={attempt.runner ?? "unknown"} />
-        <Term name="Time">
-          <Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />
-        </Term>
+        <Term name="Time" value={<Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />} />
         <Term name="Turns">{attempt.turns ?? "unknown"}</Term>
         <Term name="Exit code">{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</Term>
         {figures.map(([name, n]) => (
@@ -119,9 +114,7 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
             {count(n)}
           </Term>
         ))}
-        <Term name="Cost">
-          <Cost usd={attempt.cost} />
-        </Term>
+        <Term name="Cost" value={<Cost usd={attempt.cost} />} />
         <Term name="Skill" mono={task.skill} />
       </dl>
       {figures.length === 0 && <p className="muted small">This runner reports no tokens.</p>}

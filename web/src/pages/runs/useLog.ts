@@ -18,12 +18,6 @@ export function useLog(run: string, task: string, attempt: number) {
   const chunks = useFixed<LogPage>(asked.map((chunk) => pathOf({ from: chunk * CHUNK })));
   const { total = null, following = false, from = 0 } = end.data ?? {};
   const lines = useMemo(() => new Map([...chunks, end.data].flatMap((page) => page?.lines ?? []).map((line) => [line.n, line])), [chunks, end.data]);
-  const { reload } = end;
-  useEffect(() => {
-    if (!following) return;
-    const timer = setInterval(() => document.hidden || reload(), 2000);
-    return () => clearInterval(timer);
-  }, [following, reload]);
   /** Makes sure that the lines from `first` to `last` are on their way. */
   const need = useCallback(
     (first: number, last: number) => {
@@ -38,7 +32,7 @@ export function useLog(run: string, task: string, attempt: number) {
     // What leaves the end stays.
     if (following && total !== null) need(from, total);
   }, [following, from, total, need]);
-  return { total, lines, following, failure: end.failure, need, pathOf, retry: reload };
+  return { total, lines, following, failure: end.failure, need, pathOf, retry: end.reload };
 }
 
 const HIDDEN = new Set(["manifestId", "outputFile", "processStartTime", "group", "message"]);

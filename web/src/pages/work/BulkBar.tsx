@@ -5,6 +5,7 @@ import { touch } from "../../api/resource";
 import { count, plural } from "../../format";
 import { Button } from "../../parts/Button";
 import { Confirm, FormDialog } from "../../parts/Dialog";
+import { useDraft } from "../../parts/draft";
 import { Menu } from "../../parts/Menu";
 import { sentence, Refusal } from "../../parts/States";
 import { toast } from "../../parts/toasts";
@@ -78,7 +79,7 @@ export default function BulkBar() {
       </div>
       {asking === "assign" && <AssignDialog of={ids.length} onAssign={(assignedAgent) => change({ assignedAgent })} onClose={() => setAsking(null)} />}
       {asking === "cancel" && (
-        <Confirm title={`Cancel ${plural(fitting("cancel").length, "task")}?`} action="Cancel the tasks" danger onConfirm={() => act("cancel")} onClose={() => setAsking(null)}>
+        <Confirm title={`Cancel ${plural(fitting("cancel").length, "task")}?`} action="Cancel the tasks" danger act={() => act("cancel")} onClose={() => setAsking(null)}>
           <p>What depends on them cannot start until that is changed.</p>
         </Confirm>
       )}
@@ -88,7 +89,7 @@ export default function BulkBar() {
 
 function RefusedOnes({ refused, onClose }: { refused: Refused[]; onClose: () => void }) {
   return (
-    <Refusal onClose={onClose}>
+    <Refusal failure={null} onClose={onClose}>
       <ul>
         {refused.slice(0, 5).map(({ id, failure }) => (
           <li key={id}>
@@ -127,9 +128,13 @@ interface Props {
 }
 
 function AssignDialog({ of, onAssign, onClose }: Props) {
-  const [agent, setAgent] = useState("");
+  const [agent, setAgent] = useDraft("assign");
+  const assign = () => {
+    setAgent("");
+    onAssign(agent.trim());
+  };
   return (
-    <FormDialog title={`Assign ${plural(of, "task")}`} action="Assign" disabled={agent.trim() === ""} onSubmit={() => onAssign(agent.trim())} onClose={onClose}>
+    <FormDialog title={`Assign ${plural(of, "task")}`} action="Assign" disabled={agent.trim() === ""} act={assign} onClose={onClose}>
       <Field label="Agent" value={agent} maxLength={100} required data-first onText={setAgent} hint="A name, as in `cleo update --agent`. Who works on a task is said by its claim." />
     </FormDialog>
   );

@@ -15,17 +15,14 @@ export default function FilterDialog({ filters, groups, onClose }: { filters: Fi
   const toggle = (state: State) => setStates(states.includes(state) ? states.filter((one) => one !== state) : [...states, state]);
   const view = filters.view === "graph" && (states.length > 0 || q !== "") ? "list" : null;
 
-  const apply = () => {
-    navigate(withQuery({ status: states.join(","), q: q.trim(), epic: epic.trim(), ...(view ? { view } : {}) }), { replace: true });
-    onClose();
-  };
+  const apply = () => navigate(withQuery({ status: states.join(","), q: q.trim(), epic: epic.trim(), ...(view ? { view } : {}) }), { replace: true });
   const clear = () => {
     setStates([]);
     setQ("");
     setEpic("");
   };
   return (
-    <FormDialog title="Filter the work" action="Show" other={<Button onClick={clear}>Clear</Button>} onSubmit={apply} onClose={onClose}>
+    <FormDialog title="Filter the work" action="Show" other={<Button onClick={clear}>Clear</Button>} act={apply} onClose={onClose}>
       <Field label="Words in title or text" value={q} onText={setQ} maxLength={200} data-first />
       <Field label="Epic or parent" className="mono" value={epic} onText={setEpic} offers={groups.map((group) => ({ value: group.id, label: `${group.title}, ${count(group.total)} tasks` }))} />
       <fieldset className="field">

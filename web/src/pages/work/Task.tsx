@@ -1,8 +1,7 @@
 // One task as a page: for a phone, a new tab, a link in a message.
 import { navigate, withQuery, Link } from "../../router";
-import { Fact, Rail } from "../../parts/Facts";
+import { Fact, Rail, StateFact } from "../../parts/Facts";
 import { Loaded } from "../../parts/States";
-import { STATE_WORDS } from "../../parts/StatusGlyph";
 import { Icon } from "../../parts/Icon";
 import { useKeys } from "../../shell/keys";
 import { Page, Unknown } from "../../shell/Page";
@@ -43,10 +42,9 @@ function One({ id }: { id: string }) {
 function TaskRail({ page }: { page: TaskPage | undefined }) {
   const required = page && statesOf(page.gates).filter((state) => state !== "optional").length;
   const passed = page?.gates.required.filter((name) => page.gates.gates[name]?.passed).length;
-  const glyph = page && !(page.state === "done" && !page.verified) ? page.state : undefined;
   return (
     <Rail>
-      <Fact label="Status" glyph={glyph} value={page && STATE_WORDS[page.state]} unit={page?.state === "done" && !page.verified ? "not verified" : undefined} />
+      <StateFact label="Status" page={page} />
       <Fact
         label="Gates"
         value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)}
@@ -57,7 +55,7 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
       {page && page.children.length > 0 ? (
         <Fact label="Parts" value={page.children.filter((one) => one.state === "done").length} unit={`of ${page.children.length} done`} href={`/work?epic=${page.task.id}`} />
       ) : (
-        <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
+        page?.task.type !== "epic" && <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
       )}
       <Fact label="Attempts" value={page?.attempts.length} />
     </Rail>

@@ -6,7 +6,7 @@ import { type Failure, api } from "../../api/request";
 import { touch, useAct } from "../../api/resource";
 import type { Routed, TaskPage } from "../../api/types";
 import { Button } from "../../parts/Button";
-import { useDraft } from "../../parts/draft";
+import { BothVersions, Discard, useEditing } from "../../parts/editing";
 import { Field } from "../../parts/Field";
 import { sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
@@ -53,22 +53,6 @@ function bodyOf(draft: Draft, base: Draft, isNew: boolean): Record<string, unkno
   return clear.length > 0 ? { ...body, clear } : body;
 }
 
-interface Editing {
-  draft: Draft;
-  /** What the task was when it was typed. */
-  base: Draft;
-  at: string | null;
-}
-
-/** A draft over the task as it is now: fields that only others changed are theirs; both versions of the rest are kept apart. */
-function rebased({ draft, base, at }: Editing, kept: Draft, now: string | null): Editing & { both: Name[] } {
-  const names = Object.keys(base) as Name[];
-  const both = names.filter((name) => draft[name] !== base[name] && kept[name] !== base[name] && kept[name] !== draft[name]);
-  if (both.length > 0) return { draft, base, at, both };
-  const merged = Object.fromEntries(names.map((name) => [name, draft[name] === base[name] ? kept[name] : draft[name]])) as Draft;
-  return { draft: merged, base: kept, at: now, both };
-}
-
 interface Props {
   task: Task | null;
   /** The field that is gone to. */
@@ -78,44 +62,34 @@ interface Props {
 }
 
 export function TaskForm({ task, part, onClose, onCreated }: Props) {
-  const kept = draftOf(task);
-  const [typed, setTyped] = useDraft(`task.${task?.id ?? "new"}`);
   const isNew = task === null;
-  const now = task?.updatedAt ?? null;
-  const editing = rebased(typed === "" ? { draft: kept, base: kept, at: now } : (JSON.parse(typed) as Editing), kept, now);
-  const { draft, base, at, both } = editing;
+  const editing = useEditing(`task.${task?.id ?? "new"}`, draftOf(task), task?.updatedAt ?? null);
+  const { draft, base, at, both, dirty, clear } = editing;
   const form = useRef<HTMLFormElement>(null);
-  const dirty = JSON.stringify(draft) !== JSON.stringify(base);
   useEffect(() => {
     const name = part ?? (isNew ? "title" : null);
     if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
   }, [part, isNew]);
-  const keepDraft = (next: Editing) => setTyped(JSON.stringify(next.draft) === JSON.stringify(next.base) ? "" : JSON.stringify({ draft: next.draft, base: next.base, at: next.at }));
-  const put = (name: Name) => (text: string) => keepDraft({ ...editing, draft: { ...draft, [name]: text } });
+  const put = (name: Name) => (text: string) => editing.put({ [name]: text });
   const [save, { busy, failure, forgive }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
     const where = "/api/work/tasks";
     const body = bodyOf(draft, base, isNew);
     try {
       const { task: made } = await (isNew ? api.post<{ task: Task }>(where, body) : api.patch<{ task: Task }>(`${where}/${encodeURIComponent(task.id)}`, body, { headers: { "if-match": `"${at}"` } }));
-      setTyped("");
+      clear();
       toast(isNew ? `Created ${made.id}.` : "Saved.");
       if (isNew) onCreated?.(made.id);
     } finally {
       touch("/api/");
     }
   });
-  function settle(mine: boolean) {
-    forgive();
-    const theirs = Object.fromEntries(both.map((name) => [name, kept[name]])) as Partial<Draft>;
-    keepDraft({ draft: mine ? draft : { ...draft, ...theirs }, base: { ...base, ...theirs }, at: now });
-  }
   const field = (name: Name) => ({ name, value: draft[name], onText: put(name), fault: faultOf(failure, name) });
   const why = draft.title.trim() === "" ? "A task needs a title" : both.length > 0 ? "Choose between both versions first" : !dirty ? "Nothing was changed" : undefined;
   return (
-    <form className="task-form" ref={form} onSubmit={save} noValidate>
+    <form className="form-pane" ref={form} onSubmit={save} noValidate>
       <div className="scroll task-scroll">
-        <div className="section task-fields">
+        <div className="section form-fields">
           <Field label="Title" {...field("title")} />
           <Field label="Description" rows={4} {...field("description")} />
           <AgentField draft={draft} onChange={put("assignedAgent")} />
@@ -133,37 +107,11 @@ export function TaskForm({ task, part, onClose, onCreated }: Props) {
             <Field label="Part of" className="mono" {...field("parent")} />
           </div>
         </div>
-        {both.length > 0 && (
-          <div className="notice" role="alert">
-            <span className="grow">
-              Changed elsewhere while you typed:{" "}
-              {both.map((name) => (
-                <span key={name}>
-                  {NAMES[name] ?? name} is now “{kept[name] || "empty"}”.{" "}
-                </span>
-              ))}
-            </span>
-            <Button small onClick={() => settle(true)}>
-              Keep mine
-            </Button>
-            <Button small onClick={() => settle(false)}>
-              Take theirs
-            </Button>
-          </div>
-        )}
+        <BothVersions editing={editing} labels={NAMES} onSettled={forgive} />
         {failure && both.length === 0 && !(Object.keys(draft) as Name[]).some((name) => faultOf(failure, name)) && <Trouble failure={failure} />}
       </div>
-      <footer className="task-foot">
-        {(onClose || dirty) && (
-          <Button
-            onClick={() => {
-              setTyped("");
-              onClose?.();
-            }}
-          >
-            {dirty ? "Discard" : "Close"}
-          </Button>
-        )}
+      <footer className="form-foot">
+        <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
         <Button look="primary" type="submit" disabled={busy || why !== undefined} title={why}>
           {isNew ? "Create task" : "Save"}
         </Button>

@@ -20,6 +20,7 @@ import "./work.css";
 
 const BulkBar = later(() => import("./BulkBar"));
 const FilterDialog = later(() => import("./FilterDialog"));
+const Epics = lazy(() => import("./Epics"));
 const List = lazy(() => import("./List"));
 const GraphView = lazy(() => import("./graph/GraphView"));
 const TaskPanel = lazy(() => import("./TaskPanel"));
@@ -29,7 +30,7 @@ const CRUMB = { label: "Work", href: "/work" };
 export default function Work() {
   const filters = useFilters();
   const graph = useGraph(filters);
-  const marking = useMarks((marks) => marks.on) && filters.view !== "graph";
+  const marking = useMarks((marks) => marks.on) && filters.view === "list";
   useEffect(() => clearMarks, []);
   const isBoard = usePlace().query.get("view") === "board";
   useEffect(() => {
@@ -38,7 +39,7 @@ export default function Work() {
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
   const [filtering, setFiltering] = useState(false);
   useWorkKeys(filters.task, marking, filters.view === "graph", () => setFiltering(true));
-  useWorkCommands(filters.task);
+  useCommands("work", filters.task ? commandsFor(filters.task) : []);
   if (filters.epic && graph.failure?.absent) return <Unknown id={filters.epic} crumb={CRUMB} />;
   return (
     <Page
@@ -72,6 +73,7 @@ export default function Work() {
         >
           {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
           {filters.view === "list" && <List filters={filters} />}
+          {filters.view === "epics" && <Epics graph={graph} />}
         </Suspense>
       </Split>
       {marking && <BulkBar />}
@@ -83,6 +85,7 @@ const BOARD = "/agents/tasks";
 const VIEWS: [ViewName, string][] = [
   ["graph", "Graph"],
   ["list", "List"],
+  ["epics", "Epics"],
 ];
 
 function Views({ view }: { view: ViewName }) {
@@ -96,7 +99,7 @@ function Views({ view }: { view: ViewName }) {
         ))}
         <Link href={BOARD}>Board</Link>
       </nav>
-      {view !== "graph" && (
+      {view === "list" && (
         <Button look="ghost" className="desk-only" icon="check" shortcut="X" onClick={startMarking}>
           Select
         </Button>
@@ -112,7 +115,7 @@ function Views({ view }: { view: ViewName }) {
         entries={[
           ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) })),
           { label: "Board", onSelect: () => navigate(BOARD) },
-          ...(view === "graph" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
+          ...(view !== "list" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
         ]}
       />
     </>
@@ -153,10 +156,6 @@ function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, op
 }
 
 /** What the palette can do with the selected task. */
-function useWorkCommands(task: string | null) {
-  useCommands("work", task ? commandsFor(task) : []);
-}
-
 function commandsFor(task: string) {
   return [
     { label: `Open ${task} as a page`, cli: `cleo show ${task}`, run: () => navigate(`/work/${task}`) },

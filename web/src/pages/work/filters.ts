@@ -7,7 +7,7 @@ import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { touchesWork, type Graph } from "../../api/types";
 
-export type ViewName = "graph" | "list";
+export type ViewName = "graph" | "list" | "epics";
 
 export interface Filters {
   epic: string | null;
@@ -32,7 +32,7 @@ export function useFilters(): Filters {
 }
 
 function viewOf(word: string | null): ViewName {
-  if (word === "graph" || word === "list") return word;
+  if (word === "graph" || word === "list" || word === "epics") return word;
   return phone.matches ? "list" : "graph";
 }
 

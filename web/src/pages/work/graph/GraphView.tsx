@@ -3,7 +3,7 @@ import { ReactFlow, ReactFlowProvider, useReactFlow, type Node, useStore, Viewpo
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Resource } from "../../../api/resource";
 import type { Box, Graph, Lane } from "../../../api/types";
-import { Ghost, sentence, Trouble } from "../../../parts/States";
+import { Loaded, sentence } from "../../../parts/States";
 import type { State } from "../../../parts/StatusGlyph";
 import { usePlace, withQuery, Link } from "../../../router";
 import type { Filters } from "../filters";
@@ -19,12 +19,13 @@ import "./graph.css";
 const TYPES = { task: TaskNode, stack: StackNode };
 
 export default function GraphView({ graph, filters }: { graph: Resource<Graph>; filters: Filters }) {
-  const { data, failure, reload } = graph;
-  if (!data) return <div className="pane">{failure ? <Trouble failure={failure} retry={reload} /> : <Ghost rows={10} />}</div>;
-  if (data.counts.total === 0)
+  const { data } = graph;
+  if (!data || data.counts.total === 0)
     return (
       <div className="pane">
-        <NoTasks />
+        <Loaded of={graph} rows={10}>
+          {() => <NoTasks />}
+        </Loaded>
       </div>
     );
   return (
@@ -119,35 +120,22 @@ function useReveal(graph: Graph, selected: string | null) {
 function flowNodes(graph: Graph, selected: string | null, kin: ReadonlySet<string> | null): Node[] {
   // A selected task that is folded away or not of this graph has no card to tab to.
   const tabbed = (graph.nodes.find((task) => task.id === selected) ?? focusOf(graph))?.id;
+  // Place and size are known, and there are no handles: nothing has to be mounted to be measured.
+  const node = (type: string, id: string, key: string, { x, y, width, height }: Box, data: Record<string, unknown>): Node => ({
+    id,
+    type,
+    position: { x, y },
+    width,
+    height,
+    measured: { width, height },
+    handles: [],
+    className: kin && !kin.has(key) ? "dimmed" : "",
+    data,
+  });
   return [
-    ...graph.nodes.map(
-      (task): Node => ({
-        id: task.id,
-        type: "task",
-        ...known(task),
-        className: dimmed(task.id, kin),
-        data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
-      }),
-    ),
-    ...graph.stacks.map(
-      (stack): Node => ({
-        id: `stack ${stack.key}`,
-        type: "stack",
-        ...known(stack),
-        className: dimmed(stack.key, kin),
-        data: { stack },
-      }),
-    ),
+    ...graph.nodes.map((task) => node("task", task.id, task.id, task, { task, selected: task.id === selected, tabbed: task.id === tabbed })),
+    ...graph.stacks.map((stack) => node("stack", `stack ${stack.key}`, stack.key, stack, { stack })),
   ];
-}
-
-function dimmed(id: string, kin: ReadonlySet<string> | null) {
-  return kin && !kin.has(id) ? "dimmed" : "";
-}
-
-/** Place and size are known, and there are no handles: nothing has to be mounted to be measured. */
-function known({ x, y, width, height }: Box) {
-  return { position: { x, y }, width, height, measured: { width, height }, handles: [] };
 }
 
 function Lanes({ graph }: { graph: Graph }) {
@@ -185,18 +173,15 @@ function Head({ lane, left, width }: { lane: Lane; left: number; width: number }
       {width > 180 && <span>{lane.label}</span>}
     </>
   );
-  const style = { transform: `translateX(${left}px)`, width };
-  if (!lane.folded)
-    return (
-      <h2 style={style} title={lane.label}>
-        {words}
-      </h2>
-    );
   return (
-    <h2 style={style}>
-      <Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>
-        {words}
-      </Link>
+    <h2 style={{ transform: `translateX(${left}px)`, width }} title={lane.label}>
+      {lane.folded ? (
+        <Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>
+          {words}
+        </Link>
+      ) : (
+        words
+      )}
     </h2>
   );
 }

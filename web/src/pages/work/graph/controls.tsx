@@ -132,7 +132,8 @@ function within(graph: Graph, here: GraphNode | undefined, by: 1 | -1) {
   return wave[wave.findIndex((node) => node.id === here.id) + by];
 }
 
-export const ZOOM = { least: 0.02, most: 2 };
+/** The least holds the largest graph in a small window. */
+export const ZOOM = { least: 0.002, most: 2 };
 
 type ZoomLevel = "card" | "title" | "block";
 

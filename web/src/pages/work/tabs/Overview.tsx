@@ -32,9 +32,7 @@ function Facts({ page }: { page: TaskPage }) {
   return (
     <div className="section">
       <dl className="facts">
-        <Term name="Status">
-          <Doing page={page} />
-        </Term>
+        <Term name="Status" value={<Doing page={page} />} />
         {claim && (
           <Term name="Claim">
             <span className="mono">{claim.holder ?? "not claimed"}</span>
@@ -73,9 +71,7 @@ function Facts({ page }: { page: TaskPage }) {
         <Term name="Phase">{task.phase}</Term>
         <Term name="Agent" mono={task.assignedAgent} />
         <Term name="Due">{task.due && <Ago at={task.due} />}</Term>
-        <Term name="Added">
-          <Ago at={task.createdAt} />
-        </Term>
+        <Term name="Added" value={<Ago at={task.createdAt} />} />
       </dl>
     </div>
   );

@@ -4,9 +4,8 @@ import { useResource } from "../../../api/resource";
 import type { Prompt, TaskPage, TaskAttempt } from "../../../api/types";
 import { Digest, count, plural } from "../../../format";
 import { Button, Command, Code } from "../../../parts/Button";
-import { copy } from "../../../parts/toasts";
 import { Loaded } from "../../../parts/States";
-import { Section } from "../../../parts/Facts";
+import { Copied, Section } from "../../../parts/Facts";
 import { TextLink } from "../../../router";
 
 /** The prompt as it would be made now; nothing is recorded by looking. */
@@ -25,17 +24,17 @@ export function PromptTab({ page }: { page: TaskPage }) {
             </p>
           ))}
           {sent && <PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} />}
-          <div className="section">
-            <h3>
-              Prompt <Digest value={data.promptDigest} />
-              <span className="aside">
-                <Button small icon="copy" onClick={() => copy(data.prompt, "prompt")}>
-                  Copy
-                </Button>
-              </span>
-            </h3>
+          <Copied
+            what="prompt"
+            text={data.prompt}
+            title={
+              <>
+                Prompt <Digest value={data.promptDigest} />
+              </>
+            }
+          >
             <Text text={data.prompt} />
-          </div>
+          </Copied>
           <div className="section">
             <Command line={`cleo spawn ${id}`} />
           </div>

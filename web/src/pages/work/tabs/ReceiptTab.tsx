@@ -104,9 +104,7 @@ function Kept({ why }: { why: Why }) {
         </p>
         {why.fault && <p className="bad">{why.fault}</p>}
         <dl className="facts">
-          <Term name="Digest">
-            <Digest value={receipt.promptDigest} />
-          </Term>
+          <Term name="Digest" value={<Digest value={receipt.promptDigest} />} />
           <Term name="Skill file" mono={receipt.skillPath} />
           <Term name="Entry" mono={receipt.manifestId} />
           <Term name="Verified">{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</Term>

@@ -1,0 +1,88 @@
+// A form over what the server keeps. What is typed stays in this browser until it is saved, and a change that was made elsewhere is never written over.
+import { Button } from "./Button";
+import { useDraft } from "./draft";
+
+interface Edited<T> {
+  draft: T;
+  /** What was kept when it was typed. */
+  base: T;
+  at: string | null;
+}
+
+export type Editing<T extends object> = ReturnType<typeof useEditing<T>>;
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The fields of a draft in which it differs from something else. */
+export function differing<T extends object>(one: T, other: T): (keyof T)[] {
+  return (Object.keys(one) as (keyof T)[]).filter((field) => !same(one[field], other[field]));
+}
+
+/** Over what is kept now: fields that only others changed are theirs, both versions of the rest are kept apart. */
+export function rebased<T extends object>({ draft, base, at }: Edited<T>, kept: T, now: string | null): Edited<T> & { both: (keyof T)[] } {
+  const mine = differing(draft, base);
+  const both = mine.filter((field) => !same(kept[field], base[field]) && !same(kept[field], draft[field]));
+  if (both.length > 0) return { draft, base, at, both };
+  return { draft: { ...kept, ...Object.fromEntries(mine.map((field) => [field, draft[field]])) }, base: kept, at: now, both };
+}
+
+/** `kept` is what the server has since the moment `now`; `name` is that of the draft. */
+export function useEditing<T extends object>(name: string, kept: T, now: string | null) {
+  const [typed, setTyped] = useDraft(name);
+  const read = (text: string) => rebased(text === "" ? { draft: kept, base: kept, at: now } : (JSON.parse(text) as Edited<T>), kept, now);
+  const edit = (change: (edited: Edited<T>) => Edited<T>) =>
+    setTyped((text) => {
+      const { draft, base, at } = change(read(text));
+      return same(draft, base) ? "" : JSON.stringify({ draft, base, at });
+    });
+  const edited = read(typed);
+  return {
+    ...edited,
+    kept,
+    dirty: !same(edited.draft, edited.base),
+    put: (fields: Partial<T>) => edit(({ draft, ...rest }) => ({ ...rest, draft: { ...draft, ...fields } })),
+    settle: (field: keyof T, isMine: boolean) => edit(({ draft, base, at }) => ({ draft: isMine ? draft : { ...draft, [field]: kept[field] }, base: { ...base, [field]: kept[field] }, at })),
+    clear: () => setTyped(""),
+  };
+}
+
+/** The fields that were changed elsewhere too: for each, one of both versions is chosen. */
+export function BothVersions<T extends object>({ editing: { both, kept, settle }, labels, onSettled }: { editing: Editing<T>; labels: Partial<Record<keyof T, string>>; onSettled: () => void }) {
+  const choose = (field: keyof T, isMine: boolean) => () => {
+    settle(field, isMine);
+    onSettled();
+  };
+  if (both.length === 0) return null;
+  return (
+    <div role="alert">
+      {both.map((field) => (
+        <div key={String(field)} className="notice wrap">
+          <span className="grow text">
+            Changed elsewhere while you typed: {(labels[field] ?? String(field)).toLowerCase()} is now “{[kept[field]].flat().join(", ") || "empty"}”.
+          </span>
+          <Button small onClick={choose(field, true)}>
+            Keep mine
+          </Button>
+          <Button small onClick={choose(field, false)}>
+            Take theirs
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Closes a form; what was typed since it was saved goes. */
+export function Discard({ dirty, onDiscard, onClose }: { dirty: boolean; onDiscard: () => void; onClose?: (() => void) | undefined }) {
+  if (!dirty && !onClose) return null;
+  return (
+    <Button
+      onClick={() => {
+        onDiscard();
+        onClose?.();
+      }}
+    >
+      {dirty ? "Discard" : "Close"}
+    </Button>
+  );
+}
