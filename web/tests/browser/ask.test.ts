@@ -48,6 +48,20 @@ test("a question is answered, with who was used and what each step gave back", a
   await look.close();
 });
 
+test("a question that was not sent is there after a reload", async () => {
+  const look = await world.open("/");
+  const { page } = look;
+  await page.getByLabel("What should be done?").fill("Half a question");
+  await page.reload();
+  assert.equal(await page.getByLabel("What should be done?").inputValue(), "Half a question");
+  await page.getByLabel("What should be done?").fill("Summarize the notes");
+  await page.getByRole("button", { name: "Ask" }).click();
+  await page.waitForURL(/execution=/);
+  await look.go("/");
+  assert.equal(await page.getByLabel("What should be done?").inputValue(), "");
+  await look.close();
+});
+
 test("an answer stands in its address: a reload shows it and asks nobody again", async () => {
   const look = await world.open("/");
   const { page } = look;

@@ -1,5 +1,5 @@
 import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent } from "@dnd-kit/core";
-import { useState, memo, type ReactNode } from "react";
+import { useState, memo, type ReactNode, type SyntheticEvent } from "react";
 import { type Registry, Monogram } from "../../agents/agents";
 import type { AgentTask, Now, Row, TaskStatus } from "../../api/types";
 import { noteOf } from "../work/rows";
@@ -89,8 +89,10 @@ function Lane({ status, filter, moves, standings, registry, selected, onMove, on
 
 function Draggable({ task, children }: { task: AgentTask; children: ReactNode }) {
   const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id, data: task });
+  // What its dialogs are told bubbles up to it.
+  const begin = (name: string) => (event: SyntheticEvent) => (event.target as Element).closest("dialog, [role=menu]") ?? listeners?.[name]?.(event);
   return (
-    <div ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
+    <div ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} onPointerDown={begin("onPointerDown")} onTouchStart={begin("onTouchStart")}>
       {children}
     </div>
   );
