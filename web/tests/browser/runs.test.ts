@@ -29,7 +29,7 @@ test("a run is watched until it is finished", async () => {
   writeFileSync(join(world.folder, "go"), "");
   await page.getByText("1 verified, 0 open").waitFor();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
-  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   assert.deepEqual(look.faults, []);
   await look.shot("run-finished-desk-light");
   await look.close();
@@ -74,7 +74,7 @@ test("keys open the filter of runs and go to the field", async () => {
   await page.keyboard.press("Escape");
   await page.getByRole("menu").waitFor({ state: "detached" });
   await page.keyboard.press("/");
-  assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Find a run");
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Find a run");
   assert.deepEqual(look.faults, []);
   await look.close();
 });
@@ -123,6 +123,6 @@ test("a run is cancelled after a question", async () => {
   await page.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
-  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   await look.close();
 });
