@@ -208,10 +208,12 @@ fn entry_of_renumbered_task_is_named() {
     }
     let reply = to.ask("import tasks.jsonl");
     let expected = format!(
-        "T2 is T1 in the file: the entry {entry} (paint.md) names T1 and does not prove T2; if it is the work of T2, \
-         append an entry for paint.md that names T2"
+        "T2 is T1 in the file: the entry {entry} (paint.md) is linked to it, but names T1 and does not prove T2; if it \
+         is the work of T2, append an entry for paint.md that names T2"
     );
     assert_eq!(reply["warnings"], json!([expected]));
+    let entries = to.result("manifest list --task T2")["entries"].clone();
+    assert_eq!(entries[0]["id"], entry);
     assert_eq!(to.ask("import tasks.jsonl")["warnings"], json!([]));
 }
 

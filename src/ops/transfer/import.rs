@@ -18,7 +18,7 @@ use crate::ops::Context;
 use crate::ops::tasks::{Caller, claim, refuse_other};
 use crate::ops::trust::{self, warn_of};
 use crate::phase::{Phase, PhaseStatus};
-use crate::store::{Change, Transaction};
+use crate::store::{Change, Link, Transaction};
 use crate::task::Task;
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
@@ -105,18 +105,27 @@ fn take_over(
             add_phase(transaction, phase, &mut plan.report)?;
         }
         let commands = write(&mut plan, transaction, &caller)?;
+        for (task, entry, _) in &unproven {
+            let (entry, at) = (entry.clone(), caller.now.clone());
+            let task = *task;
+            transaction.link(&Link { task, entry, at })?;
+        }
         Ok(((None, commands), !request.dry_run))
     })?;
     let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
     context.notes.warn(warnings);
-    context.notes.warn(unproven);
+    let told = unproven.into_iter().map(|(.., message)| message);
+    context.notes.warn(told.take(WARNED_MAX));
     context.notes.failure = error;
     Ok(plan.report)
 }
 
+/// A task that was given another id, the entry of its output, and what the entry means for it.
+type Renamed = (TaskId, String, String);
+
 /// Finds new tasks with another id than in the file whose output is there: its entry names the old id, so it does not
-/// prove the task here.
-fn find_lost_proof(plan: &Plan, tasks: &dyn Transaction, manifest: &Path) -> Result<Vec<String>> {
+/// prove the task here, and is linked to it.
+fn find_lost_proof(plan: &Plan, tasks: &dyn Transaction, manifest: &Path) -> Result<Vec<Renamed>> {
     let new = plan.entries.iter().filter(|entry| entry.before.is_none());
     let renamed = new.filter_map(|entry| {
         let (from, task) = (entry.record.id.parse().ok()?, &entry.record.task);
@@ -128,14 +137,15 @@ fn find_lost_proof(plan: &Plan, tasks: &dyn Transaction, manifest: &Path) -> Res
     let found = log::latest_for(manifest, &ids, |from, entry| {
         !own.contains(&entry.id) && !entry.is_older_than(&renamed[&from].created_at)
     })?;
-    let warnings = renamed.iter().filter_map(|(from, task)| {
+    let renamed = renamed.iter().filter_map(|(from, task)| {
         let (to, Entry { id, file, .. }) = (task.id, found.entry(*from)?);
-        Some(format!(
-            "{to} is {from} in the file: the entry {id} ({file}) names {from} and does not prove {to}; if it is the \
-             work of {to}, append an entry for {file} that names {to}"
-        ))
+        let message = format!(
+            "{to} is {from} in the file: the entry {id} ({file}) is linked to it, but names {from} and does not prove \
+             {to}; if it is the work of {to}, append an entry for {file} that names {to}"
+        );
+        Some((to, id.clone(), message))
     });
-    Ok(warnings.take(WARNED_MAX).collect())
+    Ok(renamed.collect())
 }
 
 /// Writes the changed tasks. Returns the commands of imported criteria.
