@@ -455,7 +455,7 @@ fn opencode_is_ended_for_its_turns() {
 /// They try again and again, and say so each in its own way. Before the first time they may be silent for
 /// long.
 fn only_tries_again_and_was_refused(name: &str) {
-    let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(60));
+    let idle: fn(&mut Job) = |job| job.limits.idle = Some(Duration::from_secs(120));
     ends(
         name,
         vec![(vec![Step::Fail(429, 99)], idle, Outcome::RateLimited)],
