@@ -22,9 +22,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
         "size",
         task.size.map(|size| size.word()).unwrap_or_default(),
     );
-    screen
-        .field("parent", ids(task.parent))
-        .field("children", id::list(&shown.children));
+    screen.field("parent", ids(task.parent));
     screen.field("depends on", id::list(&task.depends));
     for need in missing(task) {
         screen.field("depends on", need.describe());
@@ -61,6 +59,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
         .field("cancelled", text(&task.cancelled_at))
         .field("archived", text(&task.archived_at));
     screen.section("Description", &task.description);
+    screen.section("Children", &list_children(shown));
     for (heading, lines) in [
         ("Acceptance", &task.acceptance),
         ("Deliverables", &task.deliverables),
@@ -74,6 +73,17 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let note = |note: &Note| format!("{} {}: {}", note.at, note.by, note.text);
     let notes: Vec<String> = task.notes.iter().map(note).collect();
     screen.section("Notes", &bullets(&notes));
+}
+
+fn list_children(shown: &Shown) -> String {
+    let part = |part: &Task| format!("{} {}  {}", part.id, part.status, part.title);
+    let mut lines: Vec<String> = shown.parts.iter().map(part).collect();
+    let more = shown.children.len() - lines.len();
+    if more > 0 {
+        let id = shown.task.id;
+        lines.push(format!("{more} more: cleo list --parent {id} --tree --all"));
+    }
+    bullets(&lines)
 }
 
 fn describe_proof(output: &ShownOutput) -> String {

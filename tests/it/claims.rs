@@ -529,12 +529,13 @@ fn proof_is_dropped_if_claim_was_lost_meanwhile() {
     let ada = Person::new(&workspace, "ada");
     ada.does("claim T2");
     // The command takes the task while it runs, as another agent would.
-    let line = "verify T2 --gate implemented --epoch 1 --run 'cleo release T2 --force'";
+    let line =
+        "verify T2 --gate implemented --epoch 1 --run 'env -u CLEO_JUDGE cleo release T2 --force'";
     assert_eq!(ada.run(line)["error"]["code"], "E_CLAIM_LOST");
     assert_eq!(ada.does("show T2")["task"]["status"], "pending");
     assert_eq!(ada.does("verify T2")["gates"], json!({}));
 
-    ada.does("update T2 --acceptance 'free :: cleo release T2 --force'");
+    ada.does("update T2 --acceptance 'free :: env -u CLEO_JUDGE cleo release T2 --force'");
     ada.does("claim T2");
     let error = ada.run("verify T2 --run-all --epoch 2");
     assert_eq!(error["error"]["code"], "E_CLAIM_LOST");

@@ -11,6 +11,8 @@ use crate::ops::{Context, require};
 use crate::store::{OperationFilter, SpawnVerdict, Transaction};
 use crate::task::{Status, Task};
 
+/// Maximum number of parts that are named.
+const PARTS: usize = 20;
 /// Number of changes after its completion up to which a task names who completed it.
 const LATEST: u32 = 50;
 
@@ -20,6 +22,9 @@ const LATEST: u32 = 50;
 pub(crate) struct Shown {
     pub(crate) task: Task,
     pub(crate) children: Vec<TaskId>,
+    /// The first of them that are not damaged.
+    #[serde(skip)]
+    pub(crate) parts: Vec<Task>,
     /// Tasks that depend on it.
     pub(crate) dependents: Vec<TaskId>,
     /// Dependencies that are not done.
@@ -81,6 +86,7 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
         let claim = tasks.claim(id)?;
         Ok(Shown {
             completed_by: find_completer(tasks, &task)?,
+            parts: tasks.readable(&children[..children.len().min(PARTS)])?,
             waiting_for: waiting_for(tasks, &task)?,
             task,
             children,
