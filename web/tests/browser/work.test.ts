@@ -204,7 +204,10 @@ test("a server that goes away is said in one line, and the page goes on when it 
     .waitFor();
   await world.serve(port);
   await page.getByText(/^Live, /).waitFor({ timeout: 30_000 });
-  await page.getByText(/cleo is not answering/).waitFor({ state: "detached" });
+  await page
+    .getByText(/cleo is not answering/)
+    .first()
+    .waitFor({ state: "detached" });
   await look.close();
 });
 

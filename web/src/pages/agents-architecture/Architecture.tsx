@@ -41,12 +41,13 @@ export default function Architecture() {
   const [open, setOpen] = useQuery("delegation");
   const preview = useRouted({ message, agentId: target === "" ? undefined : target });
   const list = executions.data?.executions;
-  const isThere = settled(resource, metrics, delegations, executions);
+  const present = usePresent();
+  const isThere = settled(resource, metrics, delegations, executions, present);
   const running = useMemo(() => (list ?? []).filter((one) => !isOver(one)), [list]);
   const live = useMemo(() => new Set(running.map((one) => one.delegatedTo ?? "finalize")), [running]);
   const watched = shown ?? running[0]?.id ?? null;
   // Executions are watched above, step by step.
-  const atWork = (usePresent().data?.atWork ?? []).filter((one) => one.run === null || one.run !== watched);
+  const atWork = (present.data?.atWork ?? []).filter((one) => one.run === null || one.run !== watched);
   useCommands("architecture", [{ label: "Refresh", hint: "asks the server anew", run: () => touch("/api/agents/") }]);
   const openAgent = useCallback((id: string) => navigate(id === "more" ? "/agents/manage" : `/agents/manage?agent=${encodeURIComponent(id)}`), []);
   return (
