@@ -90,11 +90,12 @@ function isUnfetched(fault: unknown) {
 
 /** The code of a page comes when the page is opened first. It is asked for again when cleo is back. */
 function Unfetched() {
-  const line = useConnection((connection) => connection.line);
-  const first = useRef(line);
+  const isUp = useConnection((connection) => connection.line === "live" && connection.reachable);
+  const first = useRef(isUp);
   useEffect(() => {
-    if (line === "live" && first.current !== "live") window.location.reload();
-  }, [line]);
+    if (isUp && !first.current) window.location.reload();
+    first.current &&= isUp;
+  }, [isUp]);
   return <p>This page could not be fetched, because cleo is not answering. It comes when cleo is back.</p>;
 }
 
