@@ -183,7 +183,7 @@ pub(super) fn surroundings(
     if let Some(root) = judge.as_ref().filter(|judge| judge.starts_with('/')) {
         let here = surroundings.workspace().ok();
         let real = |path: &Path| path.canonicalize().ok();
-        surroundings.assignment.proves =
+        surroundings.assignment.is_verifier =
             here.is_some_and(|here| real(&here.root) == real(Path::new(root)));
     }
     let found = judge
@@ -272,7 +272,7 @@ fn assignment() -> Result<Assignment> {
         worktree: folder("CLEO_WORKTREE"),
         criteria: Arc::default(),
         is_foreign: false,
-        proves: false,
+        is_verifier: false,
     })
 }
 

@@ -198,7 +198,7 @@ impl Context {
         let stamp = self.surroundings.stamp();
         // It may verify, by commands that are trusted.
         if !stamp.command.starts_with("verify") {
-            self.surroundings.assignment.refuse_proof()?;
+            self.surroundings.assignment.refuse_verifier()?;
         }
         let mut transaction = self.store.write(&stamp)?;
         let (done, keep) = work(&mut *transaction)?;

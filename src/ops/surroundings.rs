@@ -147,7 +147,7 @@ pub(crate) struct Assignment {
     pub(crate) is_foreign: bool,
     /// Whether the caller is a command of a gate or criterion of the workspace (`CLEO_JUDGE` is its root): it may be
     /// anybody's code, and would change what it is to prove.
-    pub(crate) proves: bool,
+    pub(crate) is_verifier: bool,
 }
 
 impl Assignment {
@@ -178,7 +178,7 @@ impl Assignment {
 
     /// Refuses an action that only a person may take if the caller is an agent of a run.
     pub(crate) fn refuse_agent(&self, what: &str) -> Result<()> {
-        let who = match (self.proves, self.is_agent()) {
+        let who = match (self.is_verifier, self.is_agent()) {
             (true, _) => "a command of a gate or criterion",
             (_, true) => "an agent of a run",
             _ => return Ok(()),
@@ -188,10 +188,10 @@ impl Assignment {
     }
 
     /// Refuses a change by a command of a gate or criterion.
-    pub(crate) fn refuse_proof(&self) -> Result<()> {
+    pub(crate) fn refuse_verifier(&self) -> Result<()> {
         let message =
             "a command of a gate or criterion changes nothing in the workspace that it verifies";
-        match self.proves {
+        match self.is_verifier {
             true => Err(Error::new(Code::StatusRefused, message)),
             false => Ok(()),
         }

@@ -244,7 +244,7 @@ pub(crate) fn trust_given(
         return Vec::new();
     }
     let trust = Trust::new(surroundings, workspace);
-    if surroundings.assignment.is_agent() || surroundings.assignment.proves {
+    if surroundings.assignment.is_agent() || surroundings.assignment.is_verifier {
         let mut warnings = warn_of_untrusted(&trust, items, "an agent of a run gave");
         if !warnings.is_empty() {
             let then = "a part with such a command is not done in this run; `cleo cancel` removes it from the run";

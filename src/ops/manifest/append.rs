@@ -26,7 +26,7 @@ pub(crate) fn append(
     epoch: Option<u32>,
     dry_run: bool,
 ) -> Result<Appended> {
-    context.surroundings.assignment.refuse_proof()?;
+    context.surroundings.assignment.refuse_verifier()?;
     let draft = Draft::read(text).map_err(|cause| refuse_faults(&[Fault::syntax(text, &cause)]))?;
     let (faults, epics) = context.read(|tasks| check_draft(tasks, &draft))?;
     if !faults.is_empty() {

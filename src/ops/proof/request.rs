@@ -169,7 +169,7 @@ pub(crate) struct RenewalRequest {
 /// Sets a gate to the result of its commands, or to what the caller says, and trusts the command that the caller
 /// gave.
 pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Result<TaskGates> {
-    context.surroundings.assignment.refuse_proof()?;
+    context.surroundings.assignment.refuse_verifier()?;
     let run = std::mem::take(&mut request.run);
     let commands = &mut request.commands;
     commands.extend(Some(run).filter(|words| !words.is_empty()));
@@ -191,7 +191,7 @@ pub(crate) fn set_gate(context: &mut Context, mut request: GateRequest) -> Resul
 
 /// Records a statement, and other evidence, for a criterion without a command.
 pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Result<TaskGates> {
-    context.surroundings.assignment.refuse_proof()?;
+    context.surroundings.assignment.refuse_verifier()?;
     let (task, number) = (request.task, request.criterion);
     let texts = [
         &request.files,

@@ -1,5 +1,5 @@
 //! Settings of agent programs in the project: commands and servers that the programs start by themselves, with the
-//! model key of the user. Run without a terminal, they ask nobody.
+//! model key of the user. Run without a terminal, they do not ask first.
 
 use std::path::Path;
 
@@ -56,8 +56,9 @@ pub(crate) fn list_client_items(root: &Path, runner: Option<&str>) -> Vec<Item> 
 
 /// Makes the item of a file; none of one that starts nothing.
 fn read_item(root: &Path, runner: &str, path: &Path) -> Option<Item> {
-    // Unreadable, it is trusted as such.
-    let mut content = file::read(path, FILE_MAX).unwrap_or_default();
+    // A file that cannot be read has another digest each time, so that it is never trusted.
+    let read = file::read(path, FILE_MAX);
+    let mut content = read.unwrap_or_else(|_| id::random().into_bytes());
     if let Ok(Value::Object(mut fields)) = serde_json::from_slice(&content) {
         fields.retain(|name, _| !HARMLESS.contains(&name.as_str()));
         if fields.is_empty() {
