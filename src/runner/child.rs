@@ -148,14 +148,17 @@ fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     }
     let folders = env::split_paths(path).take_while(|folder| folder.is_absolute());
     let mut places = folders.map(|folder| folder.join(program));
-    let found = places.find(|place| {
-        let there = place.metadata();
-        there.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    })?;
+    let found = places.find(|place| is_program(place))?;
     let mut start = [0; 2];
     let mut file = fs::File::open(&found).ok()?;
     file.read_exact(&mut start).ok()?;
     (start == *b"#!" || start == *b"\x7fE").then_some(found)
+}
+
+/// Returns whether somebody may start a file.
+pub(crate) fn is_program(file: &Path) -> bool {
+    let there = file.metadata();
+    there.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
 /// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.

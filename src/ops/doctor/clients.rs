@@ -2,7 +2,6 @@
 //! They are only asked for their version and help, without the user's home and environment.
 
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -10,6 +9,7 @@ use super::{Finding, PROBE_LIMIT};
 use crate::config::RUNNERS_PROGRAMS;
 use crate::error::quote;
 use crate::runner::agent::{self, Runners};
+use crate::runner::child::is_program;
 use crate::runner::probe::{self, Probed};
 
 struct Client<'a> {
@@ -77,10 +77,9 @@ pub(super) fn find_program(name: &str) -> Option<PathBuf> {
     let own = Path::new(name).is_absolute().then(|| PathBuf::from(name));
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !is_path);
     let places = folders.map(|folder| folder.join(name));
-    own.into_iter().chain(places).find(|program| {
-        let metadata = program.metadata();
-        metadata.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    })
+    own.into_iter()
+        .chain(places)
+        .find(|program| is_program(program))
 }
 
 fn check_program(client: &Client<'_>, program: &Path) -> Finding {
