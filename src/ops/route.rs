@@ -1,10 +1,8 @@
 //! From messages to agents.
 
 use std::cell::RefCell;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::thread;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,8 +19,6 @@ use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request}
 const FILE_MAX: u64 = 16 << 20;
 /// Longest id in such a file, in characters.
 const ID_MAX: usize = 200;
-/// Number of agents that are read ahead.
-const WAITING: usize = 1_000;
 /// The fields that are read.
 const READ: [&str; 7] = [
     "id",
@@ -116,33 +112,18 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
         let message = format!("{name} is empty");
         return Err(Error::new(Code::InputInvalid, message).fix(&look));
     }
-    let (sender, values) = mpsc::sync_channel(WAITING);
-    thread::scope(|scope| {
-        let indexer = scope.spawn(|| index_agents(values, &name, &look));
-        // An indexer that failed takes no more.
-        let mut send = |value| {
-            let _ = sender.send(value);
-        };
-        let read = agents::read_values(&bytes, &name, &mut send);
-        drop(sender);
-        let index = indexer.join().unwrap_or_else(|panic| resume_unwind(panic));
-        read.map_err(|error| Error {
-            code: Code::InputInvalid,
-            ..error.fix(&look)
-        })?;
-        index
-    })
-}
-
-/// Makes the index of agents while another thread reads them.
-fn index_agents(values: mpsc::Receiver<Value>, name: &str, look: &str) -> Result<Index> {
+    let mut agents = Vec::new();
+    let read = agents::read_values(&bytes, &name, &mut |value| agents.push(read_agent(value)));
+    read.map_err(|error| Error {
+        code: Code::InputInvalid,
+        ..error.fix(&look)
+    })?;
     let mut index = Index::default();
-    for (number, value) in (1_usize..).zip(values) {
+    for (number, agent) in (1_usize..).zip(agents) {
         let refuse = |what: String| {
             let message = format!("{name}: agent {number}{what}");
-            Error::new(Code::AgentInvalid, message).fix(look)
+            Error::new(Code::AgentInvalid, message).fix(&look)
         };
-        let agent = read_agent(value);
         let agent = agent.map_err(|error| refuse(format!(": {}", error.message)))?;
         if let Some(place) = index.position(&agent.id) {
             let (id, earlier) = (&agent.id, place + 1);
