@@ -7,6 +7,7 @@ mod tests;
 
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -33,7 +34,7 @@ const DIGITS: usize = 8;
 const FAULT_MAX: usize = 160;
 
 /// Reads a word of a closed set, in any letter case.
-pub(super) fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+pub(crate) fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
     from: D,
 ) -> std::result::Result<Option<T>, D::Error> {
     let word = Option::<String>::deserialize(from)?;
@@ -97,12 +98,23 @@ const FOREIGN: [&str; 5] = [
     "toolSchemas",
 ];
 
+/// Reads an agent, or a part of one. The error of an invalid value names its field and quotes at most a line.
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
+    strict::read(value).map_err(|Fault { path, what, .. }| {
+        let what = shorten(&what, FAULT_MAX);
+        match path.split(['.', '[']).next() {
+            None | Some("") => invalid(what),
+            Some(first) => invalid(format!("{path}: {what}")).in_field(first.to_string()),
+        }
+    })
+}
+
 impl Draft {
     /// Reads a draft from a row of the table that may have been read before: what only cleo sets is passed over, and so
     /// is what is null.
     pub(crate) fn from_row(mut row: Map<String, Value>) -> Result<Draft> {
         row.retain(|name, value| !strict::is_among(name, OWN) && !value.is_null());
-        Draft::from_value(Value::Object(row))
+        read(Value::Object(row))
     }
 
     /// Refuses a field that seems to be misspelled: what was meant would be lost.
@@ -116,18 +128,6 @@ impl Draft {
             Some(name) => Err(invalid(strict::describe_unknown(name, Draft::NAMES)).in_field(name)),
             None => Ok(()),
         }
-    }
-
-    /// Reads a draft from a JSON object. The error of an invalid value names its field and quotes at most a
-    /// line.
-    pub(crate) fn from_value(value: Value) -> Result<Draft> {
-        strict::read(value).map_err(|Fault { path, what, .. }| {
-            let what = shorten(&what, FAULT_MAX);
-            match path.split(['.', '[']).next() {
-                None | Some("") => invalid(what),
-                Some(first) => invalid(format!("{path}: {what}")).in_field(first.to_string()),
-            }
-        })
     }
 
     pub(crate) fn warnings(&self) -> Vec<String> {

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Surroundings, agents};
-use crate::agent::draft::{self, Draft, suggest_id};
+use crate::agent::draft::{self, suggest_id};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result, is_visible_line, quote};
@@ -19,16 +19,21 @@ use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request}
 const FILE_MAX: u64 = 16 << 20;
 /// Longest id in such a file, in characters.
 const ID_MAX: usize = 200;
-/// The fields that are read.
-const READ: [&str; 7] = [
-    "id",
-    "name",
-    "description",
-    "objective",
-    "tags",
-    "role",
-    "status",
-];
+
+/// The fields of an agent in such a file that are read.
+#[derive(Deserialize)]
+struct Candidate {
+    id: Option<String>,
+    name: Option<String>,
+    description: Option<String>,
+    objective: Option<String>,
+    #[serde(default, deserialize_with = "draft::words")]
+    tags: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "draft::word")]
+    role: Option<Role>,
+    #[serde(default, deserialize_with = "draft::word")]
+    status: Option<AgentStatus>,
+}
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
@@ -134,18 +139,12 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
     Ok(index)
 }
 
-fn read_agent(mut value: Value) -> Result<Arc<Agent>> {
-    if let Some(fields) = value.as_object_mut() {
-        fields.retain(|field, _| READ.contains(&field.as_str()));
-    }
-    make_agent(Draft::from_value(value)?).map(Arc::new)
-}
-
-fn make_agent(draft: Draft) -> Result<Agent> {
-    let name = draft.name.unwrap_or_default();
+fn read_agent(value: Value) -> Result<Arc<Agent>> {
+    let read: Candidate = draft::read(value)?;
+    let name = read.name.unwrap_or_default();
     // As in a registry, an id can be made of the name.
     let suggested = || (!name.trim().is_empty()).then(|| suggest_id(&name));
-    let id = draft.id.or_else(suggested).unwrap_or_default();
+    let id = read.id.or_else(suggested).unwrap_or_default();
     if !is_visible_line(&id, ID_MAX) {
         return Err(draft::invalid(format!(
             "it needs a name, or an id of 1 to {ID_MAX} visible characters"
@@ -156,12 +155,12 @@ fn make_agent(draft: Draft) -> Result<Agent> {
             "`{id}` is what the router answers if no agent fits; give it another id, such as `{id}-agent`"
         )));
     }
-    Ok(Agent {
-        role: draft.role.unwrap_or(Role::Specialist),
-        status: draft.status.unwrap_or(AgentStatus::Active),
-        description: draft.description.unwrap_or_default(),
-        objective: draft.objective.unwrap_or_default(),
-        tags: draft.tags.unwrap_or_default(),
+    Ok(Arc::new(Agent {
+        role: read.role.unwrap_or(Role::Specialist),
+        status: read.status.unwrap_or(AgentStatus::Active),
+        description: read.description.unwrap_or_default(),
+        objective: read.objective.unwrap_or_default(),
+        tags: read.tags.unwrap_or_default(),
         ..Agent::new(&id, Kind::Persistent, &name)
-    })
+    }))
 }

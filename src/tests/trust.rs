@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
-use crate::agent::draft::Draft;
+use crate::agent::draft;
 use crate::agent::{Agent, Kind};
 use crate::ops::trust::{Registrant, Standing};
 use crate::ops::workers::Workers;
@@ -258,7 +258,7 @@ fn foreign_workers_run_no_program_and_reach_public_hosts() {
     };
     surroundings.defaults.allow_private = true;
     let register = |draft: Value| {
-        let draft = Draft::from_value(draft).unwrap();
+        let draft = draft::read(draft).unwrap();
         let mut notes = Notes::default();
         let registered = agents::register(&surroundings, &mut notes, draft);
         (registered.unwrap().one, notes.warnings)

@@ -3,7 +3,7 @@ use crate::agent::AgentStatus;
 use serde_json::json;
 
 fn apply(draft: Value) -> Result<Agent> {
-    let draft = Draft::from_value(draft)?;
+    let draft: Draft = read(draft)?;
     let kind = draft.worker().unwrap_or(Kind::Persistent);
     let mut agent = Agent::new("a", kind, "");
     draft.apply(&mut agent)?;

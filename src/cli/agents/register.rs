@@ -66,7 +66,7 @@ fn read_draft() -> Result<Draft> {
     if !value.is_object() {
         return Err(draft::invalid("standard input is not a JSON object"));
     }
-    Draft::from_value(value)
+    draft::read(value)
 }
 
 #[derive(Args)]

@@ -107,9 +107,7 @@ fn read_agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
 /// Reads drafts from a file. Returns as well whether the file is one agent.
 pub(super) fn read_drafts(bytes: &[u8], name: &str) -> Result<(Vec<Draft>, bool)> {
     let mut read = Vec::new();
-    let is_one = read_values(bytes, name, &mut |value| {
-        read.push(Draft::from_value(value))
-    })?;
+    let is_one = read_values(bytes, name, &mut |value| read.push(draft::read(value)))?;
     let is_single = read.len() == 1;
     let drafts = (1..).zip(read).map(|(number, draft)| {
         draft.map_err(|error| {
