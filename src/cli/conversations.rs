@@ -1,6 +1,6 @@
 //! `cleo conversations …`
 
-use super::screen::{Screen, dim, plain, status, strong};
+use super::screen::{Screen, dim, format_time, plain, status, strong};
 use crate::ops::api;
 use crate::ops::conversations::{InList, Listed, Part};
 use crate::run::Message;
@@ -23,8 +23,8 @@ Examples:
         screen
             .headline(&conversation.id, conversation.status, title)
             .field("user", &conversation.user_id)
-            .field("created", &conversation.created_at)
-            .field("last message", &conversation.last_message_at);
+            .time("created", &conversation.created_at)
+            .time("last message", &conversation.last_message_at);
         show_messages(screen, &shown.messages);
     });
 }
@@ -34,7 +34,7 @@ fn show_messages(screen: &mut Screen, messages: &[Message]) {
         let sender = message.metadata.get("sender");
         let sender = sender.and_then(|sender| sender.as_str());
         let sender = sender.unwrap_or(message.speaker.word());
-        let heading = format!("{}  {sender}", message.created_at);
+        let heading = format!("{}  {sender}", format_time(&message.created_at));
         screen.section(&heading, &message.content);
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::screen::{Cell, Screen, Tone, accent, dim, strong};
+use super::screen::{Cell, Screen, Tone, accent, dim, format_time, strong};
 use crate::error::Result;
 use crate::ops::api;
 use crate::ops::log::{self, Entry, Logged, Shown, describe};
@@ -116,11 +116,6 @@ fn describe_undo(entry: &Entry) -> String {
     told("undoes", operation.undoes) + &told("undone by", operation.undone_by)
 }
 
-/// Shows a time to the second, as in `2026-01-26 09:00:12`.
-fn format_time(at: &str) -> String {
-    at.get(..19).unwrap_or(at).replace('T', " ")
-}
-
 fn render_one(screen: &mut Screen, shown: &Shown) {
     let operation = &shown.operation.operation;
     screen
@@ -129,7 +124,7 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
     screen
         .field("command", &operation.command)
         .field("by", &operation.by)
-        .field("at", &operation.at);
+        .time("at", &operation.at);
     for recorded in &shown.changes {
         let change = &recorded.change;
         let fields = change.detail.as_object().filter(|_| change.kind == CHANGED);

@@ -95,6 +95,12 @@ pub(super) fn tree_prefixes(depths: impl DoubleEndedIterator<Item = usize>) -> V
     drawn
 }
 
+/// Shows a time to the second, as in `2026-01-26 09:00:12`, and midnight as its date.
+pub(super) fn format_time(at: &str) -> String {
+    let at = at.strip_suffix("T00:00:00.000Z").unwrap_or(at);
+    at.get(..19).unwrap_or(at).replace('T', " ")
+}
+
 /// Counts things in words: `1 entry`, `2 entries`.
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -215,6 +221,15 @@ impl Screen {
             self.pair(Tone::Dim, format!("{name:>14}  "), value);
         }
         self
+    }
+
+    /// Adds a name and a time on a line, if there is one.
+    pub(super) fn time<'a>(
+        &mut self,
+        name: &str,
+        at: impl Into<Option<&'a String>>,
+    ) -> &mut Screen {
+        self.option(name, at.into().map(|at| format_time(at)))
     }
 
     /// Adds a name and its value on a line, if there is one.

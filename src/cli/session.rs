@@ -115,7 +115,7 @@ fn render_status(screen: &mut Screen, standing: &Standing) {
         .headline(session.id, session.status, &session.name)
         .field("scope", scope_text(session))
         .field("led by", &session.holder)
-        .field("started", &session.started_at)
+        .time("started", &session.started_at)
         .option("ended", session.ended_at.as_ref())
         .field("tasks", counts_text(&standing.counts))
         .option("focus", focus)

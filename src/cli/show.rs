@@ -1,19 +1,19 @@
 //! `cleo show`, and how tasks, claims and changes of tasks look in every command.
 
-use super::screen::{Screen, Tone, count};
+use super::screen::{Cell, Screen, Tone, count, format_time, status};
 use super::verify::standing;
 use crate::claim::Claim;
 use crate::id::{self, TaskId};
 use crate::ops::proof::Summary;
-use crate::ops::tasks::{Archival, Deleted, Moved};
+use crate::ops::tasks::{Archival, Deleted, ListedTask, Moved};
 use crate::ops::work::{Shown, ShownOutput};
 use crate::store::missing;
-use crate::task::{Note, Task};
+use crate::task::{Note, Status, Task};
 
 pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let task = &shown.task;
-    task_line(screen, task);
-    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let (_, word) = state(task, shown.ready);
+    screen.headline(task.id, word, &task.title);
     let ids = |value: Option<TaskId>| value.map(|id| id.to_string()).unwrap_or_default();
     screen
         .field("type", &task.kind)
@@ -27,7 +27,6 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     for need in missing(task) {
         screen.field("depends on", need.describe());
     }
-    screen.field("waiting for", id::list(&shown.waiting_for));
     screen.field("unblocks", id::list(&shown.dependents));
     if let Some(held) = &shown.claim {
         claim_fields(screen, Some(&held.claim));
@@ -40,6 +39,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
             },
         );
     }
+    screen.time("due", &task.due);
     for (name, text) in task.describe() {
         screen.field(name, text);
     }
@@ -50,16 +50,19 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     if shown.has_no_proof() {
         screen.field("proof", "none, not verified");
     }
-    screen.field("created", &task.created_at);
     screen
-        .field("started", text(&task.started_at))
-        .field("completed", text(&task.completed_at))
-        .field("completed by", text(&shown.completed_by));
+        .time("created", &task.created_at)
+        .time("started", &task.started_at)
+        .time("completed", &task.completed_at)
+        .option("completed by", shown.completed_by.as_ref());
     screen
-        .field("cancelled", text(&task.cancelled_at))
-        .field("archived", text(&task.archived_at));
+        .time("cancelled", &task.cancelled_at)
+        .time("archived", &task.archived_at);
     screen.section("Description", &task.description);
-    screen.section("Children", &list_children(shown));
+    let more = format!("cleo orchestrator deps {}", task.id);
+    screen.section("Waiting for", &list_named(shown, &shown.waiting_for, &more));
+    let more = format!("cleo list --parent {} --tree --all", task.id);
+    screen.section("Children", &list_named(shown, &shown.children, &more));
     for (heading, lines) in [
         ("Acceptance", &task.acceptance),
         ("Deliverables", &task.deliverables),
@@ -70,20 +73,33 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     if let Some(found) = &shown.verification {
         screen.section("Gates and criteria", &bullets(&verification(found)));
     }
-    let note = |note: &Note| format!("{} {}: {}", note.at, note.by, note.text);
+    let note = |note: &Note| format!("{} {}: {}", format_time(&note.at), note.by, note.text);
     let notes: Vec<String> = task.notes.iter().map(note).collect();
     screen.section("Notes", &bullets(&notes));
 }
 
-fn list_children(shown: &Shown) -> String {
-    let part = |part: &Task| format!("{} {}  {}", part.id, part.status, part.title);
-    let mut lines: Vec<String> = shown.parts.iter().map(part).collect();
-    let more = shown.children.len() - lines.len();
+/// Lists the tasks of `ids` that are named with their states. The command `see` shows the others.
+fn list_named(shown: &Shown, ids: &[TaskId], see: &str) -> String {
+    let named = shown.named.iter().filter(|one| ids.contains(&one.task.id));
+    let lines = named.map(|ListedTask { task, availability }| {
+        let (_, word) = state(task, availability.ready);
+        format!("{} {word}  {}", task.id, task.title)
+    });
+    let mut lines: Vec<String> = lines.collect();
+    let more = ids.len() - lines.len();
     if more > 0 {
-        let id = shown.task.id;
-        lines.push(format!("{more} more: cleo list --parent {id} --tree --all"));
+        lines.push(format!("{more} more: {see}"));
     }
     bullets(&lines)
+}
+
+/// Returns the status of a task, and of a pending one whether it can start.
+pub(super) fn state(task: &Task, is_ready: bool) -> Cell {
+    match (task.status, is_ready) {
+        (Status::Pending, true) => status("ready"),
+        (Status::Pending, false) if !task.kind.is_epic() => status("waiting"),
+        (other, _) => status(other),
+    }
 }
 
 fn describe_proof(output: &ShownOutput) -> String {
@@ -95,7 +111,7 @@ fn describe_proof(output: &ShownOutput) -> String {
         ShownOutput {
             verified_at: Some(at),
             ..
-        } => format!("verified at {at}"),
+        } => format!("verified at {}", format_time(at)),
         ShownOutput {
             is_delivered: true, ..
         } => "delivered, not verified".to_string(),
@@ -136,7 +152,7 @@ pub(super) fn claim_fields(screen: &mut Screen, claim: Option<&Claim>) {
     let held = claim.and_then(|claim| Some((claim, claim.holder.as_ref()?)));
     if let Some((claim, holder)) = held {
         let Claim { epoch, expires, .. } = claim;
-        let lease = format!("{holder}, epoch {epoch}, until {expires}");
+        let lease = format!("{holder}, epoch {epoch}, until {}", format_time(expires));
         screen.field("claimed by", lease);
     }
 }

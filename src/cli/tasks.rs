@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Face;
 use super::screen::{Cell, Screen, Tone, dim, plain, status, strong, tree_prefixes};
-use super::show::task_line;
+use super::show::{state, task_line};
 use crate::config::LIST_LIMIT;
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
@@ -198,7 +198,12 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
             for (row, branch) in result.tasks.iter().zip(tree_prefixes(depths)) {
                 let ListedTask { task, .. } = &row.listed;
                 let (id, title) = (format!("{} ", task.id), format!("  {}", task.title));
-                screen.fit(&[dim(branch), strong(id), state(&row.listed), plain(title)]);
+                screen.fit(&[
+                    dim(branch),
+                    strong(id),
+                    state(task, row.listed.availability.ready),
+                    plain(title),
+                ]);
             }
             if result.tasks.len() < result.total {
                 screen.cut_at(result.tasks.len(), result.total as u64, "tasks");
@@ -232,20 +237,11 @@ fn table(screen: &mut Screen, listed: &Listed, none: &str) {
     screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }
 
-/// The status of a task, and of a pending one whether it can start.
-fn state(one: &ListedTask) -> Cell {
-    match (one.task.status, one.availability.ready) {
-        (Status::Pending, true) => status("ready"),
-        (Status::Pending, false) if !one.task.kind.is_epic() => status("waiting"),
-        (other, _) => status(other),
-    }
-}
-
 fn row(one: &ListedTask, has_agents: bool, has_holders: bool) -> Vec<Cell> {
     let (task, availability) = (&one.task, &one.availability);
     let mut cells = vec![
         strong(task.id),
-        state(one),
+        state(task, availability.ready),
         status(task.priority),
         dim(&task.kind),
     ];

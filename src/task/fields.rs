@@ -190,7 +190,6 @@ impl Task {
             ("phase", self.phase.clone()),
             ("feature", self.feature.clone()),
             ("agent", self.assigned_agent.clone()),
-            ("due", self.due.clone()),
             ("estimate", self.estimate.map(|hours| format!("{hours} h"))),
             ("key", self.key.clone()),
         ];

@@ -54,7 +54,7 @@ pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
         screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
         return;
     };
-    screen.headline(task.id, task.status, &task.title);
+    screen.headline(task.id, "ready", &task.title);
     screen.say(Tone::Dim, "because: ");
     screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
     for conflict in &next.conflicts {

@@ -151,8 +151,8 @@ fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView)
         .field("took", took)
         .field("user", &run.user)
         .field("conversation", text(&run.conversation))
-        .field("started", &run.started_at)
-        .field("ended", text(&run.completed_at))
+        .time("started", &run.started_at)
+        .time("ended", &run.completed_at)
         .field("failed", text(&run.error));
     screen.line(Tone::Plain, "");
     if !shown.tasks.is_empty() {

@@ -5,14 +5,14 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::proof::{Summary, gates_to_show};
-use crate::ops::tasks::{HeldClaim, One, waiting_for};
+use crate::ops::tasks::{HeldClaim, ListedTask, One, waiting_for};
 use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
 use crate::store::{OperationFilter, SpawnVerdict, Transaction};
 use crate::task::{Status, Task};
 
-/// Maximum number of parts that are named.
-const PARTS: usize = 20;
+/// Maximum number of children, and of tasks that it waits for, that are named.
+const NAMED: usize = 20;
 /// Number of changes after its completion up to which a task names who completed it.
 const LATEST: u32 = 50;
 
@@ -21,10 +21,12 @@ const LATEST: u32 = 50;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
     pub(crate) task: Task,
+    /// Whether it can start now: it is pending, and waits for nothing.
+    pub(crate) ready: bool,
     pub(crate) children: Vec<TaskId>,
-    /// The first of them that are not damaged.
+    /// The first of its children and of the tasks that it waits for, without the damaged ones.
     #[serde(skip)]
-    pub(crate) parts: Vec<Task>,
+    pub(crate) named: Vec<ListedTask>,
     /// Tasks that depend on it.
     pub(crate) dependents: Vec<TaskId>,
     /// Dependencies that are not done.
@@ -83,11 +85,27 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
             }
         });
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
-        let claim = tasks.claim(id)?;
+        let (claim, waiting_for) = (tasks.claim(id)?, waiting_for(tasks, &task)?);
+        let parts = children.iter().take(NAMED);
+        let mut ids: Vec<TaskId> = parts
+            .chain(waiting_for.iter().take(NAMED))
+            .copied()
+            .collect();
+        ids.push(id);
+        ids.sort_unstable();
+        ids.dedup();
+        let mut availability = tasks.availability(&ids)?;
+        let ready = availability.remove(&id).is_some_and(|own| own.ready);
+        ids.retain(|other| *other != id);
+        let named = tasks.readable(&ids)?.into_iter().map(|task| ListedTask {
+            availability: availability.remove(&task.id).unwrap_or_default(),
+            task,
+        });
         Ok(Shown {
             completed_by: find_completer(tasks, &task)?,
-            parts: tasks.readable(&children[..children.len().min(PARTS)])?,
-            waiting_for: waiting_for(tasks, &task)?,
+            ready,
+            named: named.collect(),
+            waiting_for,
             task,
             children,
             dependents,
