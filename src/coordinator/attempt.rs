@@ -304,7 +304,11 @@ impl Engine<'_> {
     /// last message keeps its entry and output file.
     fn prepare_repair(&mut self, step: usize) -> Result<()> {
         let task = self.slots[step].task;
-        let given = self.slots[step].prompt.take();
+        let has_words = self.slots[step].has_words;
+        let mut given = self.slots[step].prompt.take();
+        if let Some(given) = given.take_if(|_| has_words) {
+            return self.set_prompt(step, *given.spawned);
+        }
         if let Some(given) = given
             && self.check_last_words(step).is_some()
             && let lacking = self.check_step(step)?
@@ -340,11 +344,12 @@ impl Engine<'_> {
         let last = self.recorder.track.attempts(id).last();
         let is_new = |note: &&Note| last.is_none_or(|last| note.at > last.started_at);
         let notes: Vec<&Note> = task.notes.iter().filter(is_new).collect();
+        let has_words = std::mem::take(&mut self.slots[step].has_words);
         if self.slots[step].attempt > 0 {
             let before = self.recorder.track.task(self.slots[step].task);
             let last = before.and_then(|before| before.history.last());
             let mut faults = last.map(|last| last.violations.clone()).unwrap_or_default();
-            if faults.is_empty() {
+            if faults.is_empty() && !has_words {
                 let lacks = self.check_step(step)?.faults;
                 faults = lacks.iter().map(prompt::describe).collect();
             }
@@ -354,10 +359,12 @@ impl Engine<'_> {
             conversation = before
                 .and_then(|before| before.conversation.clone())
                 .filter(|_| resumes);
-            text = Some(match conversation {
-                Some(_) => prompt::format_missing(&spawned, &faults),
-                None => prompt::format_retry_prompt(&spawned, &faults),
-            });
+            text = match conversation {
+                Some(_) if has_words => Some(prompt::format_interruption(&spawned)),
+                None if has_words => None,
+                Some(_) => Some(prompt::format_missing(&spawned, &faults)),
+                None => Some(prompt::format_retry_prompt(&spawned, &faults)),
+            };
         }
         if !notes.is_empty() {
             let prompt = text.as_deref().unwrap_or(&spawned.prepared.prompt);

@@ -27,6 +27,17 @@ pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
     text
 }
 
+/// Begins the prompt of an agent that was ended to get words, in its conversation.
+pub(super) fn format_interruption(spawned: &Spawned) -> String {
+    format!(
+        "Your work on {} was interrupted, because somebody has words for you: the notes below. \
+         Take them into account and finish the work. What is asked for stays the same: the file `{}`, \
+         the line with the id `{}` in `{MANIFEST}`, and at the end exactly one of the sentences that \
+         the protocol allows.\n",
+        spawned.task_id, spawned.output_file, spawned.manifest_id
+    )
+}
+
 pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> String {
     let prompt = spawned.prepared.prompt.trim_end();
     let missing = format_missing(spawned, faults);

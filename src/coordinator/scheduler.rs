@@ -130,6 +130,10 @@ impl Scheduler {
         self.steps[step].has_checks
     }
 
+    pub(super) fn is_working(&self, step: usize) -> bool {
+        matches!(self.stages.get(&step), Some(Stage::Working))
+    }
+
     pub(super) fn mark_changed(&mut self) {
         self.stirred = true;
     }
@@ -199,7 +203,7 @@ impl Scheduler {
                 self.stirred = true;
                 self.skip_all(step, why, actions);
             }
-            Event::Ended(step, ended) => self.end_attempt(step, ended, actions),
+            Event::Ended(step, ended) => self.end_attempt(now, step, ended, actions),
             Event::Checked(step) if matches!(self.stages.get(&step), Some(Stage::Leaving(_))) => {
                 self.fail_lost(step, actions);
             }
@@ -231,10 +235,15 @@ impl Scheduler {
 
     /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
     /// it may be finished.
-    fn end_attempt(&mut self, step: usize, ended: Ended, actions: &mut Vec<Action>) {
+    fn end_attempt(&mut self, now: Duration, step: usize, ended: Ended, actions: &mut Vec<Action>) {
         self.budget.count(ended.cost);
         self.tries[step].asked = ended.retry_after;
         match self.stages.get(&step) {
+            Some(Stage::Working) if ended.has_words && self.stop.is_none() => {
+                let again = Stage::Waiting(now, Outcome::Budget, SPENT.to_string());
+                self.stages.insert(step, again);
+                return self.resume_waiting(step, actions);
+            }
             Some(Stage::Working) => {}
             Some(Stage::Leaving(_)) => return self.fail_lost(step, actions),
             _ => return,

@@ -23,6 +23,8 @@ pub(super) struct Slot {
     pub(super) attempt: u32,
     /// Ends the attempt in progress.
     pub(super) stop: Option<Arc<AtomicBool>>,
+    /// Whether the attempt in progress is ended for words that its agent is to get.
+    pub(super) has_words: bool,
     pub(super) tree: Option<Tree>,
     /// The result of an attempt, until it is judged.
     pub(super) said: Option<AgentEnd>,

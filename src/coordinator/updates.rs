@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use super::attempt::is_loss;
 use super::engine::Engine;
 use super::scheduler::{self, Event, Stop};
-use super::threads::Update;
+use super::threads::{Update, request_stop};
 use crate::error::{Code, Error, Result, shorten};
 use crate::id::TaskId;
+use crate::ops::runs::journal::has_cancel;
 use crate::ops::tasks::claim;
 use crate::run::event::AgentEnd;
-use crate::run::{Outcome, TaskEvent};
+use crate::run::{self, Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::AgentEvent;
 use crate::runner::signals;
 
@@ -84,6 +85,9 @@ impl Engine<'_> {
             end.outcome = Some(Outcome::Timeout);
             end.reason = Some(self.scheduler.explain_stop());
         }
+        if self.slots[step].has_words {
+            end.reason = Some("its agent was sent words".to_string());
+        }
         let first = end.stderr_tail.len().saturating_sub(STDERR_TAIL_MAX);
         end.stderr_tail.drain(..first);
         let texts = [&mut end.reason, &mut end.message, &mut end.conversation];
@@ -96,6 +100,7 @@ impl Engine<'_> {
             scheduler::Ended {
                 outcome: end.outcome,
                 cost: end.cost,
+                has_words: self.slots[step].has_words,
                 retry_after: end.retry_after_ms.map(Duration::from_millis),
             },
         ));
@@ -184,6 +189,25 @@ impl Engine<'_> {
         move || is_stopping || limit.is_some_and(|limit| begun.elapsed() >= limit) || is_cancelled()
     }
 
+    /// Ends the attempt in progress when words were sent to its agent since it began.
+    fn end_for_words(&mut self, request: &run::Event) {
+        let Some(RunEvent::Task { task_id, .. }) = RunEvent::read(request) else {
+            return;
+        };
+        let track = &self.recorder.track;
+        let began = track.attempts(task_id).last();
+        let is_new = began.is_some_and(|attempt| request.at > attempt.started_at);
+        let step = track.position(task_id);
+        let Some(step) = step.filter(|step| is_new && self.scheduler.is_working(*step)) else {
+            return;
+        };
+        self.slots[step].has_words = true;
+        self.slots[step]
+            .stop
+            .iter()
+            .for_each(|stop| request_stop(stop));
+    }
+
     pub(super) fn check_stop(&mut self) -> Result<()> {
         if signals::pending_signal().is_some() {
             self.inbox.push(Event::Stop(Stop::Interrupted));
@@ -201,12 +225,13 @@ impl Engine<'_> {
     }
 
     fn poll_store(&mut self) -> Result<()> {
-        if self
-            .recorder
-            .journal
-            .is_cancelled(&mut self.context.store)?
-        {
+        let journal = &mut self.recorder.journal;
+        let requests = journal.read_requests(&mut self.context.store)?;
+        if has_cancel(&requests) {
             self.inbox.push(Event::Stop(Stop::Cancelled));
+        }
+        for request in &requests {
+            self.end_for_words(request);
         }
         let own = self.recorder.run.id.clone();
         let claims = self

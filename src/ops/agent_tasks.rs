@@ -52,7 +52,6 @@ pub(crate) struct Listed {
     total: u64,
 }
 
-/// Counted tasks.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct Counted {
     stats: Stats,
@@ -273,6 +272,10 @@ pub(crate) struct Wanted {
     assigned: Option<bool>,
     /// Of this feature.
     feature: Option<String>,
+    /// Children of this task.
+    parent: Option<TaskId>,
+    /// Children of any task, or of none.
+    nested: Option<bool>,
     /// When they are due.
     due: Option<Due>,
     /// With these words in title or description.
@@ -327,6 +330,8 @@ impl Wanted {
             agent: agents::find_assigned(context, self.agent)?,
             assigned: self.assigned,
             feature: self.feature,
+            parent: self.parent,
+            nested: self.nested,
             due_before,
             due_after,
             dated: (self.due == Some(Due::None)).then_some(false),
@@ -372,24 +377,20 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
         ..Filter::default()
     };
     let tallies = context.read(|tasks| tasks.tally(&filter, &now))?;
+    let statuses = Status::ALL.iter().map(|one| AgentTask::status_word(*one));
+    let priorities = Priority::ALL
+        .iter()
+        .map(|one| AgentTask::priority_word(*one));
     let mut stats = Stats {
-        by_status: Status::ALL
-            .iter()
-            .map(|one| (AgentTask::status_word(*one), 0))
-            .collect(),
-        by_priority: Priority::ALL
-            .iter()
-            .map(|one| (AgentTask::priority_word(*one), 0))
-            .collect(),
+        by_status: statuses.map(|word| (word, 0)).collect(),
+        by_priority: priorities.map(|word| (word, 0)).collect(),
         ..Stats::default()
     };
     for tally in tallies {
         stats.total += tally.tasks;
         stats.overdue += tally.overdue;
-        let (status, priority) = (
-            AgentTask::status_word(tally.status),
-            AgentTask::priority_word(tally.priority),
-        );
+        let status = AgentTask::status_word(tally.status);
+        let priority = AgentTask::priority_word(tally.priority);
         *stats.by_status.entry(status).or_default() += tally.tasks;
         *stats.by_priority.entry(priority).or_default() += tally.tasks;
     }

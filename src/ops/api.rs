@@ -323,6 +323,10 @@ operations! {
     "Draws the graph of an epic, or of everything: waves from left to right",
     (work::GraphQuery) -> work::GraphView, work::graph, is_versioned: true;
 
+    EPICS, "graph", Read, "GET /api/work/epics",
+    "Lists epics and other tasks with parts, with their progress",
+    (Nothing) -> work::Epics, work::epics, is_versioned: true;
+
     NOW, "orchestrator.status", Read, "GET /api/work/now",
     "Shows the agents at work, what needs a person, and what was delivered",
     (work::NowQuery) -> work::Now, work::now;
@@ -338,6 +342,10 @@ operations! {
     RUN, "runs.show", Read, "GET /api/runs/{id}",
     "Shows a run with its timeline",
     (runs::OneRun) -> RunView, runs::watch;
+
+    RUN_WORDS, "runs.send", Write, "POST /api/runs/{id}/tasks/{task}/words",
+    "Ends the attempt of an agent at work and begins the next one with the words",
+    (runs::words::Words) -> runs::words::Sent, runs::words::send;
 
     RUN_EVENTS, "runs.logs", Read, "GET /api/runs/{id}/events",
     "Lists what happened in a run after a cursor",

@@ -100,6 +100,9 @@ pub(crate) enum TaskEvent {
         violations: Vec<String>,
         branch: Option<String>,
     },
+    /// Somebody sent words to the agent at work. The note on the task holds them.
+    #[serde(rename = "task.words_sent")]
+    WordsSent { by: Option<String> },
     /// The task waits before its next attempt, or for another run.
     #[serde(rename = "task.waiting")]
     Waiting {
@@ -391,10 +394,7 @@ mod tests {
 
     #[test]
     fn unexpected_fields_stay_in_detail() {
-        let odd = line(json!({"step": {"id": 1}, "attempt": "first"}));
-        assert_eq!(
-            odd["detail"],
-            json!({"step": {"id": 1}, "attempt": "first"})
-        );
+        let odd = json!({"step": {"id": 1}, "attempt": "first"});
+        assert_eq!(line(odd.clone())["detail"], odd);
     }
 }

@@ -123,6 +123,14 @@ impl RunProjection {
                 self.process_at = None;
                 self.break_off(at);
             }
+            // A request may come long after the process has ended.
+            Some(
+                RunEvent::CancelRequested { .. }
+                | RunEvent::Task {
+                    event: TaskEvent::WordsSent { .. },
+                    ..
+                },
+            ) => return,
             Some(RunEvent::Task {
                 task_id,
                 attempt,
@@ -132,8 +140,6 @@ impl RunProjection {
                     apply(task, at, *attempt, event);
                 }
             }
-            // A request may come long after the process has ended.
-            Some(RunEvent::CancelRequested { .. }) => return,
             Some(RunEvent::Stopping { .. }) | None => {}
         }
         at.clone_into(&mut self.told_at);
@@ -231,7 +237,7 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
             branch,
             worktree,
         } => note_retained_worktree(task, reason, branch, worktree),
-        TaskEvent::Checked { .. } | TaskEvent::Waiting { .. } => {}
+        TaskEvent::Checked { .. } | TaskEvent::Waiting { .. } | TaskEvent::WordsSent { .. } => {}
     }
     if let Some(last) = task.history.last_mut() {
         last.apply(at, event);
@@ -239,6 +245,10 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
 }
 
 fn begin_attempt(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &AttemptStart) {
+    // An attempt that was ended for words has no verdict.
+    if let Some(last) = task.history.last_mut() {
+        last.break_off(at);
+    }
     task.state = StepState::Running;
     task.is_held = true;
     task.attempts = attempt.unwrap_or(task.attempts);

@@ -95,6 +95,11 @@ pub(crate) struct Filter {
     #[serde(skip)]
     pub(crate) dated: Option<bool>,
 
+    /// Only tasks that are a part of another one, or only those that are not
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) nested: Option<bool>,
+
     /// Words and parts of words that all occur in title or description
     #[arg(skip)]
     #[serde(skip)]

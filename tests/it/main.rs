@@ -88,6 +88,7 @@ mod usage;
 mod verify;
 mod verify_own;
 mod why;
+mod words;
 
 /// Files that are not modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];

@@ -224,7 +224,31 @@ const LINES: &[(&str, &str)] = &[
     ("schema --list", ""),
     ("demo", ""),
     ("--version", ""),
+    ("runs send", ""),
 ];
+
+/// The reply to words for an agent at work, whose run is then ended.
+fn send_words(workspace: &TestWorkspace) -> Value {
+    let added = workspace.json(&["add", "Wait a while"]);
+    let task = added["result"]["task"]["id"].as_str().unwrap();
+    let mut run = workspace.command(&["run", task, "--command", "sleep 600"]);
+    let mut run = run
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    loop {
+        let runs = workspace.json(&["runs", "list", "--status", "running"]);
+        let id = runs["result"]["runs"][0]["id"].as_str().unwrap_or("run_0");
+        let sent = workspace.json(&["runs", "send", id, task, "Wait no more."]);
+        if sent["success"] == true {
+            workspace.ok(&format!("runs cancel {id}"));
+            run.wait().unwrap();
+            return sent;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
 
 /// The first reply of a server, which runs until it is stopped.
 fn serve(workspace: &TestWorkspace) -> Value {
@@ -261,6 +285,7 @@ fn replies_match_their_schemas_and_every_schema_is_used() {
         words.push("--json".to_string());
         let reply = match *line {
             "serve" => serve(&workspace),
+            "runs send" => send_words(&workspace),
             _ => document(&workspace.finish(workspace.command(&words), input)),
         };
         let command = reply["command"].as_str().unwrap();

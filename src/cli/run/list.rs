@@ -17,6 +17,7 @@ use crate::ops::runs::kind;
 use crate::ops::work::runs::OneRun;
 use crate::ops::work::runs::listing::Rows;
 use crate::ops::work::runs::logs::{Output, logs};
+use crate::ops::work::runs::words::{Sent, Words};
 use crate::run::report::describe_spent;
 use crate::run::{Line, Run, RunKind};
 use crate::store::records::RunFilter;
@@ -53,6 +54,11 @@ Examples:
   cleo runs list --status running
   cleo runs cancel run_1769418000000_1")]
     Cancel(OneRun) => face.run("runs.cancel", it, cancel);
+    /// Send words to an agent at work: its attempt is ended, and the next one begins with them
+    Send(Words) => face.call(&api::RUN_WORDS, it, |screen, sent: &Sent| {
+        let (task, attempt) = (sent.task_id, sent.attempt);
+        screen.line(Tone::Plain, format!("sent to the agent of {task}: attempt {attempt} ends, the next one begins"));
+    });
 }
 
 /// Most characters of a message in a list.

@@ -46,6 +46,8 @@ pub(in crate::coordinator) struct Ended {
     pub(in crate::coordinator) outcome: Option<Outcome>,
     /// Its cost in US dollars; none where that is unknown.
     pub(in crate::coordinator) cost: Option<f64>,
+    /// Whether it was ended to get words: it begins again at once.
+    pub(in crate::coordinator) has_words: bool,
     /// When it may be tried again after too many requests.
     pub(in crate::coordinator) retry_after: Option<Duration>,
 }

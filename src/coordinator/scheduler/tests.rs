@@ -470,3 +470,20 @@ fn cyclic_steps_are_named() {
     assert!(scheduler.is_over());
     assert_eq!(scheduler.list_never_started(), BTreeSet::from([0, 1]));
 }
+
+#[test]
+fn agent_that_got_words_begins_again_without_repair() {
+    let rules = Rules {
+        repairs: 0,
+        ..rules(1)
+    };
+    let mut scheduler = Scheduler::new(steps(&[&[]]), rules, BTreeMap::new());
+    scheduler.handle_events(NOW, vec![]);
+    scheduler.handle_events(NOW, vec![Event::Prepared(0)]);
+    let ended = Ended {
+        has_words: true,
+        ..end_with(Outcome::Cancelled)
+    };
+    let next = scheduler.handle_events(NOW, vec![Event::Ended(0, ended)]);
+    assert_eq!(next, [Action::Repair(0)]);
+}

@@ -193,13 +193,14 @@ const PLAN: &str = r#"{"text": "{\"goal\": \"g\", \"steps\": [{\"id\": \"a\", \"
 /// All other operations, in an order in which each finds what it needs: the operation, what it is about, the query or
 /// the body, the status, and which fields the reply has besides warnings and the number of the operation.
 #[rustfmt::skip]
-const ANSWERED: [(&str, &str, &str, u16, &[&str]); 81] = [
+const ANSWERED: [(&str, &str, &str, u16, &[&str]); 83] = [
     ("GET /api/work/tasks", "", "", 200, &["tasks", "total"]),
     ("POST /api/work/tasks", "", r#"{"title": "Sixth"}"#, 201, &["created", "task"]),
     ("PATCH /api/work/tasks/{id}", "T6", r#"{"phase": "build"}"#, 200, &["task"]),
     ("GET /api/work/tasks/{id}", "T6", "", 200, &["attempts", "children", "claim", "critical", "dependents", "depends", "dispatch", "gates", "live", "missing", "position", "problems", "refused", "spawns", "state", "task", "unblocks", "verified", "wave"]),
     ("GET /api/work/now", "", "", 200, &["atWork", "delivered", "deliveredTotal", "needsYou", "needsYouTotal", "now"]),
     ("GET /api/work/rows", "", "", 200, &["counts", "rows", "total", "version"]),
+    ("GET /api/work/epics", "", "", 200, &["groups"]),
     ("GET /api/work/graph", "", "", 200, &["counts", "criticalPath", "edges", "epic", "focus", "groups", "lanes", "nodes", "problems", "size", "stacks", "version"]),
     ("GET /api/search", "", "", 200, &["items", "q", "total"]),
     ("GET /api/work/tasks/{id}/deps", "T3", "", 200, &["dependents", "depends", "missing", "problems", "ready", "task", "unblocks"]),
@@ -270,6 +271,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 81] = [
     ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt", "exec_1_a", "", 200, &["bytes", "digest", "text"]),
     ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/diff", "exec_1_a", "", 200, &["attempt", "base", "branch", "commit", "files", "place", "task", "total"]),
     ("GET /api/runs/{id}/proof", "exec_1_a", "task=T1", 200, &["attempt", "found", "next", "said", "task", "verdict"]),
+    ("POST /api/runs/{id}/tasks/{task}/words", "exec_1_a", r#"{"text": "Wait."}"#, 409, &["error"]),
     ("GET /api/config", "", "", 200, &["settings", "total"]),
     ("GET /api/config/{key}", "run.jobs", "", 200, &["setting"]),
     ("GET /api/doctor", "", "", 200, &["failed", "findings", "total", "warned"]),

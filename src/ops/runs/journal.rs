@@ -134,7 +134,12 @@ impl Journal {
     }
 
     pub(crate) fn is_cancelled(&mut self, store: &mut dyn Store) -> Result<bool> {
-        find_cancel(&self.run, &mut self.seen, store)
+        Ok(has_cancel(&self.read_requests(store)?))
+    }
+
+    /// Returns what other processes have asked of the run since the last call.
+    pub(crate) fn read_requests(&mut self, store: &mut dyn Store) -> Result<Vec<Event>> {
+        read_requests(&self.run, &mut self.seen, store)
     }
 
     /// Returns whether the run is cancelled, asked without the journal.
@@ -143,7 +148,9 @@ impl Journal {
         workspace: &Workspace,
     ) -> impl FnMut() -> bool + Send + 'static {
         let (run, mut seen) = (self.run.clone(), self.seen);
-        watch(workspace, move |store| find_cancel(&run, &mut seen, store))
+        watch(workspace, move |store| {
+            Ok(has_cancel(&read_requests(&run, &mut seen, store)?))
+        })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -166,17 +173,21 @@ pub(in crate::ops) fn watch(
     }
 }
 
-fn find_cancel(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<bool> {
-    let transaction = store.read()?;
+pub(crate) fn has_cancel(requests: &[Event]) -> bool {
+    requests.iter().any(|event| event.kind == RUN_CANCEL)
+}
+
+fn read_requests(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<Vec<Event>> {
+    let (transaction, mut requests) = (store.read()?, Vec::new());
     loop {
         let new = transaction.events(Some(run), *seen, PAGE)?;
         let Some(last) = new.last() else {
-            return Ok(false);
+            return Ok(requests);
         };
         *seen = last.cursor;
-        if new.iter().any(|event| event.kind == RUN_CANCEL) {
-            return Ok(true);
-        }
+        let is_request =
+            |event: &Event| [RUN_CANCEL, "task.words_sent"].contains(&event.kind.as_str());
+        requests.extend(new.into_iter().filter(is_request));
     }
 }
 

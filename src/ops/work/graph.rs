@@ -9,6 +9,7 @@ use super::scene::{Scene, StateCounts, View, with_scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::operation::Nothing;
 use crate::ops::tasks::graph::make_views;
 use crate::run::StepState;
 use crate::task::graph::Problem;
@@ -148,6 +149,18 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphVie
             })
         },
     )
+}
+
+/// Epics and other tasks with parts.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Epics {
+    pub(crate) groups: Vec<Progress>,
+}
+
+pub(crate) fn epics(context: &mut Context, _: Nothing) -> Result<Epics> {
+    let read = |view: &View<'_>| Ok(groups(&view.scene));
+    let groups = with_scene(context, |_| Ok(None), read)?;
+    Ok(Epics { groups })
 }
 
 fn cards(scene: &Scene, query: &GraphQuery) -> Vec<Card> {

@@ -10,7 +10,7 @@ mod search;
 mod show;
 mod tracks;
 
-pub(crate) use graph::{GraphQuery, GraphView, graph};
+pub(crate) use graph::{Epics, GraphQuery, GraphView, epics, graph};
 pub(crate) use now::{Now, NowQuery, list_at_work, now};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use rows::{RowPage, RowsQuery, rows};

@@ -57,6 +57,7 @@ impl Conditions {
         for (condition, given) in [
             ("t.assigned_agent IS NOT NULL", filter.assigned),
             ("t.due IS NOT NULL", filter.dated),
+            ("t.parent IS NOT NULL", filter.nested),
         ] {
             if let Some(is_there) = given {
                 let not = if is_there { "" } else { "NOT " };

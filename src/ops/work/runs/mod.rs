@@ -9,6 +9,7 @@ pub(crate) mod logs;
 pub(crate) mod pages;
 pub(crate) mod proof;
 pub(crate) mod why;
+pub(crate) mod words;
 
 use std::sync::Arc;
 
