@@ -15,7 +15,14 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       // What every page stands on comes in one file: many small ones cost more than what they save.
-      output: { codeSplitting: { groups: [{ name: "parts", test: /\/src\/(api|parts|format|router)/, minShareCount: 8 }] } },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "parts", test: /\/src\/(api|parts|format|router)/, minShareCount: 8 },
+            { name: "tasks", test: /\/src\/(agents\/agents|parts\/Filters|pages\/agents-tasks\/useTasks|pages\/work\/(RunButtons|rows|selection))/, minShareCount: 2 },
+          ],
+        },
+      },
     },
   },
   server: {

@@ -673,6 +673,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/tasks/{task}/words": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the attempt of an agent at work and begins the next one with the words */
+        post: operations["postApiRunsIdTasksTaskWords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/search": {
         parameters: {
             query?: never;
@@ -925,6 +942,23 @@ export interface paths {
         put?: never;
         /** Says how much an orchestrator has used of its tokens */
         post: operations["postApiWorkContext"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/work/epics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists epics and other tasks with parts, with their progress */
+        get: operations["getApiWorkEpics"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2540,7 +2574,6 @@ export interface components {
             /** Format: uint64 */
             total: number;
         };
-        /** @description Counted tasks. */
         Counted2: {
             stats: components["schemas"]["Stats"];
         };
@@ -3109,6 +3142,10 @@ export interface components {
             id: string;
             status: components["schemas"]["Status2"];
             title: string;
+        };
+        /** @description Epics and other tasks with parts. */
+        Epics: {
+            groups: components["schemas"]["Progress"][];
         };
         ErrorBare: {
             error: string;
@@ -5738,6 +5775,17 @@ export interface components {
         } | {
             tasks: unknown;
         };
+        /** @description Words that were sent. */
+        Sent: {
+            /**
+             * Format: uint32
+             * @description The attempt that is ended for them.
+             */
+            attempt: number;
+            /** @description Whether the next attempt can continue its conversation. */
+            canContinue: boolean;
+            taskId: string;
+        };
         /** @description A period of work on a part of the graph. */
         Session: {
             /** @description When it ended; none while it is open. */
@@ -6881,6 +6929,12 @@ export interface components {
             /** @description Warnings */
             warnings: string[];
         };
+        Words: {
+            /** @description The agent that acts */
+            agent?: ((string & unknown) | null) & unknown;
+            /** @description Text for the agent */
+            text: string;
+        };
         /** @description A valid answer, or the fault in its place. */
         WorkerReply: {
             agent_name: string;
@@ -7828,6 +7882,26 @@ export interface operations {
             };
         };
     };
+    postApiRunsIdTasksTaskWords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Ends the attempt of an agent at work and begins the next one with the words */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sent"] & components["schemas"]["WithOperation"];
+                };
+            };
+        };
+    };
     getApiSearch: {
         parameters: {
             query?: never;
@@ -8184,6 +8258,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Measurement"] & components["schemas"]["WithWarnings"];
+                };
+            };
+        };
+    };
+    getApiWorkEpics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lists epics and other tasks with parts, with their progress */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Epics"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -1,12 +1,18 @@
-import { lazy, Suspense, type ComponentType } from "react";
-import { Route, Router, Switch, type DefaultParams } from "wouter";
+import { Route, Router, Switch } from "wouter";
 import { Ghost } from "./parts/States";
 import { navigate, usePlace } from "./router";
 import { NotFound, Broken, Page } from "./shell/Page";
 import { Shell } from "./shell/Shell";
 import { later } from "./parts/later";
+import { ROUTES } from "./routes";
 
 const SignIn = later(() => import("./pages/sign-in/SignIn"));
+const WAIT = (
+  <Page title="cleo">
+    <Ghost />
+  </Page>
+);
+const VIEWS = ROUTES.map(([pattern, part]) => [pattern, later(part, WAIT)] as const);
 
 /** A view stays while only the id in its path changes. */
 export function App() {
@@ -16,19 +22,11 @@ export function App() {
     <Router aroundNav={(_, to, how) => navigate(to, how)}>
       <Shell>
         <Switch location={path}>
-          {ROUTES.map(([pattern, View]) => (
+          {VIEWS.map(([pattern, View]) => (
             <Route key={pattern} path={pattern}>
               {(params) => (
                 <Broken>
-                  <Suspense
-                    fallback={
-                      <Page title="cleo">
-                        <Ghost />
-                      </Page>
-                    }
-                  >
-                    <View params={params} />
-                  </Suspense>
+                  <View params={params} />
                 </Broken>
               )}
             </Route>
@@ -41,23 +39,3 @@ export function App() {
     </Router>
   );
 }
-
-export interface ViewProps {
-  params: DefaultParams;
-}
-
-const ROUTES: [string, ComponentType<ViewProps>][] = [
-  ["/", lazy(() => import("./pages/home/Home"))],
-  ["/work", lazy(() => import("./pages/work/Work"))],
-  ["/work/:id", lazy(() => import("./pages/work/Task"))],
-  ["/runs", lazy(() => import("./pages/runs/Runs"))],
-  ["/runs/:id", lazy(() => import("./pages/runs/Run"))],
-  ["/runs/:id/:task", lazy(() => import("./pages/review/Review"))],
-  ["/agents", lazy(() => import("./pages/agents/Overview"))],
-  ["/agents/architecture", lazy(() => import("./pages/agents-architecture/Architecture"))],
-  ["/agents/manage", lazy(() => import("./pages/agents-manage/Manage"))],
-  ["/agents/chat", lazy(() => import("./pages/agents-chat/Chat"))],
-  ["/agents/chat/:id", lazy(() => import("./pages/agents-chat/Chat"))],
-  ["/agents/tasks", lazy(() => import("./pages/agents-tasks/Tasks"))],
-  ["/more", lazy(() => import("./pages/More"))],
-];

@@ -2,7 +2,7 @@ import { useRef, useState, type FormEvent, type ReactNode, type KeyboardEvent } 
 import { Failure, api } from "../api/request";
 import { touch, useAct } from "../api/resource";
 import { Button } from "../parts/Button";
-import { BothVersions, Discard, useEditing } from "../parts/editing";
+import { BothVersions, Discard, sendByKey, useEditing } from "../parts/editing";
 import { sentence, Trouble } from "../parts/States";
 import { Tabs } from "../parts/Tabs";
 import { changes, draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags } from "./draft";
@@ -85,7 +85,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
   };
   const why = both.length > 0 ? "Choose between both versions first" : dirty ? undefined : agent ? "Nothing was changed" : "An agent needs a name and a prompt";
   return (
-    <form className="form-pane" ref={form} onSubmit={save} noValidate>
+    <form className="form-pane" ref={form} onSubmit={save} onKeyDown={sendByKey} noValidate>
       <BothVersions editing={editing} labels={LABELS} onSettled={() => setFaults(NONE)} />
       <Tabs
         label="Parts of the agent"

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { Failure, api, useConnection } from "../api/request";
 import { touch, useAct } from "../api/resource";
-import { Cost, Duration, Id, Tokens, duration, millis } from "../format";
+import { Duration, Id, cost as dollars, count, duration, millis, tokens } from "../format";
 import { Command, TextButton } from "../parts/Button";
 import { Absent, Loaded } from "../parts/States";
 import { StatusGlyph, type State } from "../parts/StatusGlyph";
@@ -104,21 +104,12 @@ function passed(ms: number): string {
 }
 
 function Facts({ execution: { metrics } }: { execution: Execution }) {
+  const { executionTime, totalTokens, cost } = metrics;
   return (
     <>
-      <Duration ms={metrics.executionTime} />
-      {metrics.totalTokens !== null && (
-        <>
-          {", "}
-          <Tokens n={metrics.totalTokens} /> tokens
-        </>
-      )}
-      {metrics.cost !== null && (
-        <>
-          {", "}
-          <Cost usd={metrics.cost} />
-        </>
-      )}
+      <Duration ms={executionTime} />
+      {totalTokens !== null && <span title={`${count(totalTokens)} tokens`}>, {tokens(totalTokens)} tokens</span>}
+      {cost !== null && <span title={`$${cost}`}>, {dollars(cost)}</span>}
     </>
   );
 }

@@ -39,6 +39,11 @@ function queryOf<T>(path: string, body = "") {
   });
 }
 
+/** Asks for what will be shown before anything is drawn. */
+export function ask(path: string) {
+  void client.prefetchQuery(queryOf(path));
+}
+
 interface How {
   on?: (event: LiveEvent) => boolean;
   keep?: boolean;

@@ -140,7 +140,7 @@ export function colourOf({ state, verified }: Pick<Row, "state" | "verified">): 
   return state === "done" && !verified ? "var(--n9)" : (COLOURS[state] ?? "var(--n7)");
 }
 
-export type GateState = "open" | "optional" | "passed" | "forced" | "failed";
+export type GateState = NonNullable<Row["gates"]>[number];
 
 const LOOKS: Record<string, string> = { optional: "free", passed: "passed", forced: "passed", failed: "failed" };
 

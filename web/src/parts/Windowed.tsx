@@ -27,7 +27,7 @@ export function Windowed<T>({ items, keyOf, heightOf, className, measured = fals
     getScrollElement: () => box.current,
     estimateSize: (i) => heightOf(items[i] as T),
     getItemKey: (i) => keyOf(items[i] as T),
-    overscan: 16,
+    overscan: measured ? 6 : 16,
   });
   useEffect(() => {
     if (at >= 0) list.scrollToIndex(at, { align: "auto" });
@@ -35,7 +35,7 @@ export function Windowed<T>({ items, keyOf, heightOf, className, measured = fals
   const shown = list.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (end && last > items.length - 60) end();
+    if (end && last > items.length - 20) end();
   }, [end, last, items.length]);
   return (
     <div ref={box} className={`windowed ${className}`} tabIndex={0} role="group" aria-label={label}>

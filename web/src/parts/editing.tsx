@@ -1,4 +1,5 @@
 // A form over what the server keeps. What is typed stays in this browser until it is saved, and a change that was made elsewhere is never written over.
+import type { KeyboardEvent } from "react";
 import { Button } from "./Button";
 import { useDraft } from "./draft";
 
@@ -44,6 +45,13 @@ export function useEditing<T extends object>(name: string, kept: T, now: string 
     settle: (field: keyof T, isMine: boolean) => edit(({ draft, base, at }) => ({ draft: isMine ? draft : { ...draft, [field]: kept[field] }, base: { ...base, [field]: kept[field] }, at })),
     clear: () => setTyped(""),
   };
+}
+
+/** Ctrl Enter sends a form from any of its fields. */
+export function sendByKey(event: KeyboardEvent<HTMLFormElement>) {
+  if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+  event.preventDefault();
+  event.currentTarget.requestSubmit();
 }
 
 /** The fields that were changed elsewhere too: for each, one of both versions is chosen. */

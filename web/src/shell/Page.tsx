@@ -137,6 +137,11 @@ interface PanelProps {
 }
 
 export function Panel({ label, title, above, href, onClose, children }: PanelProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    // What had the focus is gone, such as the form that made this.
+    if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
+  }, []);
   useEffect(() => {
     close = onClose;
     return () => {
@@ -156,7 +161,9 @@ export function Panel({ label, title, above, href, onClose, children }: PanelPro
           )}
           <Button look="ghost" small icon="close" aria-label="Close" onClick={onClose} />
         </div>
-        <h2>{title}</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
       </header>
       {children}
     </aside>

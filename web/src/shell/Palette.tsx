@@ -1,6 +1,6 @@
 // Find or run: what the server finds, commands for the selection, then places.
 import { Command } from "cmdk";
-import { useEffect, useState, type KeyboardEvent } from "react";
+import { useEffect, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { Got } from "../api/types";
 import { path } from "../api/request";
 import { useResource, useLate } from "../api/resource";
@@ -31,9 +31,14 @@ export default function Palette() {
   const { data, failure } = useFound(commandsOnly ? null : words, kinds);
   const all = [...[...offered.values()].flat(), ...keyed()];
   const commands = all.filter((one, at) => fits(one.label, words) && all.findIndex(({ label }) => label === one.label) === at);
-  const places = kinds ? [] : PLACES.filter((place) => fits(place.label, words));
+  const groups: [heading: string, Item[]][] = [
+    ...HEADINGS.map(([kind, heading]): [string, Item[]] => [heading, (data ?? []).filter((one) => one.kind === kind).map(foundItem)]),
+    ["Do", kinds ? [] : commands.map((one) => ({ ...one, value: `> ${one.label}`, icon: <Icon name="play" />, hint: <span className="mono">{one.cli ?? one.hint}</span> }))],
+    ["Go to", kinds || commandsOnly ? [] : PLACES.filter((place) => fits(place.label, words)).map(placeItem)],
+  ];
+  const items = groups.flatMap(([, list]) => list);
 
-  const first = firstOf(data, commands, places);
+  const first = items[0]?.value ?? "";
   useEffect(() => setChosen(first), [first]);
 
   /** Once the focus is back where it was: that is what many a command is about. */
@@ -45,7 +50,7 @@ export default function Palette() {
   /** ⌘C copies the chosen command's line for a shell. */
   function key(event: KeyboardEvent) {
     if (!(event.metaKey || event.ctrlKey) || event.key !== "c" || String(window.getSelection()) !== "") return;
-    const cli = commands.find((one) => `> ${one.label}`.toLowerCase() === chosen.toLowerCase())?.cli;
+    const cli = items.find((one) => one.value.toLowerCase() === chosen.toLowerCase())?.cli;
     if (cli) {
       event.preventDefault();
       copy(cli, "command");
@@ -62,21 +67,21 @@ export default function Palette() {
         </div>
         <Command.List>
           {failure && <p className="nothing bad">{failure.message}</p>}
-          {data && !failure && data.length === 0 && commands.length === 0 && places.length === 0 && <p className="nothing">Nothing here is called “{words}”.</p>}
-          {HEADINGS.map(([kind, heading]) => (
-            <FoundGroup key={kind} heading={heading} found={(data ?? []).filter((one) => one.kind === kind)} go={go} />
-          ))}
-          {!kinds && <Commands commands={commands} go={go} />}
-          {!commandsOnly && places.length > 0 && (
-            <Command.Group heading="Go to">
-              {places.map((place) => (
-                <Command.Item key={place.href} value={`/ ${place.label}`} onSelect={() => go(() => navigate(place.href))}>
-                  <Icon name={place.icon} />
-                  <span className="grow ell">{place.label}</span>
-                  <kbd>G {place.key}</kbd>
-                </Command.Item>
-              ))}
-            </Command.Group>
+          {data && !failure && items.length === 0 && <p className="nothing">Nothing here is called “{words}”.</p>}
+          {groups.map(
+            ([heading, list]) =>
+              list.length > 0 && (
+                <Command.Group key={heading} heading={heading}>
+                  {list.map(({ value, icon, label, hint, shortcut, run }) => (
+                    <Command.Item key={value} value={value} onSelect={() => go(run)}>
+                      {icon}
+                      <span className="ell">{label}</span>
+                      <span className="grow ell small muted">{hint}</span>
+                      {shortcut && <kbd>{shortcut}</kbd>}
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              ),
           )}
         </Command.List>
         <footer>
@@ -89,35 +94,23 @@ export default function Palette() {
   );
 }
 
-function FoundGroup({ heading, found, go }: { heading: string; found: Found[]; go: (run: () => void) => void }) {
-  if (found.length === 0) return null;
-  return (
-    <Command.Group heading={heading}>
-      {found.map((one) => (
-        <Command.Item key={one.id} value={`${one.kind} ${one.id}`} onSelect={() => go(() => navigate(one.href))}>
-          {one.state && one.kind !== "agent" && one.kind !== "conversation" ? <StatusGlyph state={stateOf(one.state)} still /> : <Icon name={ICONS[one.kind]} />}
-          <span className="ell">{one.title}</span>
-          <span className="grow ell small muted">{one.kind === "task" ? [one.id, one.hint].filter(Boolean).join(", ") : one.hint}</span>
-        </Command.Item>
-      ))}
-    </Command.Group>
-  );
+interface Item {
+  value: string;
+  icon: ReactNode;
+  label: string;
+  hint?: ReactNode;
+  shortcut?: string | undefined;
+  cli?: string | undefined;
+  run: () => void;
 }
 
-function Commands({ commands, go }: { commands: PaletteCommand[]; go: (run: () => void) => void }) {
-  if (commands.length === 0) return null;
-  return (
-    <Command.Group heading="Do">
-      {commands.map((one) => (
-        <Command.Item key={one.label} value={`> ${one.label}`} onSelect={() => go(one.run)}>
-          <Icon name="play" />
-          <span className="ell">{one.label}</span>
-          <span className="grow ell mono muted">{one.cli ?? one.hint}</span>
-          {one.shortcut && <kbd>{one.shortcut}</kbd>}
-        </Command.Item>
-      ))}
-    </Command.Group>
-  );
+function foundItem({ kind, id, title, hint, state, href }: Found): Item {
+  const icon = state && kind !== "agent" && kind !== "conversation" ? <StatusGlyph state={stateOf(state)} still /> : <Icon name={ICONS[kind]} />;
+  return { value: `${kind} ${id}`, icon, label: title, hint: kind === "task" ? [id, hint].filter(Boolean).join(", ") : hint, run: () => navigate(href) };
+}
+
+function placeItem({ label, icon, key, href }: (typeof PLACES)[number]): Item {
+  return { value: `/ ${label}`, icon: <Icon name={icon} />, label, shortcut: `G ${key}`, run: () => navigate(href) };
 }
 
 /** What the keys of the page under it do. */
@@ -131,14 +124,6 @@ function useFound(words: string | null, kinds: string | null) {
   const address = late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
   const { data, failure } = useResource<{ items: Found[] }>(address, { keep: true });
   return { data: data?.items, failure };
-}
-
-/** The value of the first row, which Enter opens. */
-function firstOf(found: Found[] | undefined, commands: PaletteCommand[], places: { label: string }[]) {
-  const one = HEADINGS.flatMap(([kind]) => (found ?? []).filter((item) => item.kind === kind))[0];
-  if (one) return `${one.kind} ${one.id}`;
-  if (commands[0]) return `> ${commands[0].label}`;
-  return places[0] ? `/ ${places[0].label}` : "";
 }
 
 function asked(text: string) {

@@ -74,21 +74,23 @@ function Count({ where }: { where: Where }) {
   ) : null;
 }
 
-const BAR: { href: string; label: string; icon: IconName; at: (path: string) => boolean }[] = [
-  { href: "/", label: "Home", icon: "overview", at: (path) => path === "/" },
-  { href: "/work", label: "Work", icon: "work", at: (path) => path.startsWith("/work") },
-  { href: "/runs", label: "Runs", icon: "runs", at: (path) => path.startsWith("/runs") },
-  { href: "/agents", label: "Agents", icon: "architecture", at: (path) => path.startsWith("/agents") && !path.startsWith("/agents/chat") },
-  { href: "/agents/chat", label: "Chat", icon: "chat", at: (path) => path.startsWith("/agents/chat") },
-  { href: "/more", label: "More", icon: "menu", at: (path) => path === "/more" },
+const BAR: [href: string, label: string, IconName][] = [
+  ["/", "Home", "overview"],
+  ["/work", "Work", "work"],
+  ["/runs", "Runs", "runs"],
+  ["/agents", "Agents", "architecture"],
+  ["/agents/chat", "Chat", "chat"],
+  ["/more", "More", "menu"],
 ];
 
 export function PhoneBar() {
   const { path } = usePlace();
+  // The longest one that the path begins with.
+  const here = BAR.findLast(([href]) => path === href || path.startsWith(`${href}/`))?.[0];
   return (
     <nav className="phone-bar glass" aria-label="Main, phone">
-      {BAR.map(({ href, label, icon, at }) => (
-        <Link key={href} href={href} aria-current={at(path) ? "page" : undefined}>
+      {BAR.map(([href, label, icon]) => (
+        <Link key={href} href={href} aria-current={here === href ? "page" : undefined}>
           <Icon name={icon} />
           {label}
         </Link>

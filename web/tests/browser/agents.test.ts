@@ -387,9 +387,12 @@ test("an agent is paused at once and the way back is offered", async () => {
   const { page } = look;
   await page.getByRole("button", { name: "Actions for Peter" }).click();
   await page.getByRole("menuitem", { name: "Pause" }).click();
-  await page.getByRole("link", { name: "Paused 2" }).waitFor();
+  await page.getByRole("button", { name: "Status" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "paused, 2" }).waitFor();
+  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("link", { name: "Paused 1" }).waitFor();
+  await page.getByRole("button", { name: "Status" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "paused, 1" }).waitFor();
   await look.close();
 });
 

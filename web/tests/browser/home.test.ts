@@ -110,6 +110,41 @@ test("an epic stands with its title and how far its parts are", async () => {
   await look.close();
 });
 
+test("epics are lanes of the board, which are folded and hold their parts", async () => {
+  for (const [theme, size] of LOOKS) {
+    const look = await world.open("/agents/tasks", theme, size);
+    const { page } = look;
+    await page.getByRole("button", { name: "By epic" }).click();
+    await page.waitForURL(/group=epic/);
+    const lane = page.getByRole("group", { name: "Open the harbour" });
+    await lane.getByRole("button", { name: "Dig", exact: true }).waitFor();
+    assert.equal(await lane.getByText("Watch the tide").count(), 0);
+    await page.getByText("Without an epic").click();
+    const rest = page.getByRole("group", { name: "Without an epic" });
+    await rest.getByRole("button", { name: "Watch the tide", exact: true }).waitFor();
+    assert.equal(await rest.getByText("Open the harbour").count(), 0);
+    await look.shot(`lanes-${size}-${theme}`);
+    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
+    assert.equal(await look.sideways(), false);
+    await page.getByText("0 of 2 done").click();
+    await lane.waitFor({ state: "detached" });
+    await page.reload();
+    await rest.getByRole("button", { name: "Watch the tide", exact: true }).waitFor();
+    assert.equal(await lane.count(), 0);
+    assert.deepEqual(look.faults, []);
+    await look.close();
+  }
+  const look = await world.open("/agents/tasks?group=epic", "light", "wide");
+  const { page } = look;
+  const lane = page.getByRole("group", { name: "Open the harbour" });
+  await lane.getByRole("button", { name: "Dig", exact: true }).focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await lane.locator("[data-column=doing]").getByRole("button", { name: "Dig", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await lane.locator("[data-column=todo]").getByRole("button", { name: "Dig", exact: true }).waitFor();
+  await look.close();
+});
+
 test("what needs a person has one button each", async () => {
   const look = await world.open("/", "light", "wide");
   const { page } = look;
@@ -138,6 +173,62 @@ test("a review shows what was asked, the diff by file and what is proven", async
     assert.deepEqual(look.faults, []);
     await look.close();
   }
+});
+
+test("a task is created and run with keys alone", async () => {
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  const focused = (what: string) => page.waitForFunction((what) => document.activeElement?.matches(what), what);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("new task");
+  await page.getByRole("option", { name: "New task" }).waitFor();
+  await page.keyboard.press("Enter");
+  await focused("[name=title]");
+  await page.keyboard.type("Count the gulls");
+  await page.keyboard.press("Control+Enter");
+  await focused("aside h2");
+  await page.getByRole("button", { name: "Complete", exact: true }).waitFor();
+  await page.keyboard.press("r");
+  await page.getByRole("button", { name: "Run 1 task" }).waitFor();
+  await focused("dialog .primary");
+  await page.getByLabel("Agents", { exact: true }).selectOption("codex");
+  await page.getByText(/cleo run T\d+ --runner codex/).waitFor();
+  await page.keyboard.press("Escape");
+  await focused("aside h2");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("words go to the agent at work, which begins again with them", async () => {
+  const run = world.starts("run", "T3", "--command", "sh agent.sh {prompt_file}", "--repair", "0");
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  await page.getByRole("region", { name: "At work" }).getByText("waits for the tide").waitFor();
+  await page.getByRole("link", { name: "Watch", exact: true }).click();
+  await page.getByRole("link", { name: "Review", exact: true }).click();
+  await page.getByRole("button", { name: "Send to the agent" }).waitFor();
+  for (const [theme, size] of LOOKS) {
+    const other = await world.open(new URL(page.url()).pathname, theme, size);
+    await other.page.getByText("Sent at once").waitFor();
+    await other.shot(`send-${size}-${theme}`);
+    assert.deepEqual(await other.axe(), [], `${theme} ${size}`);
+    assert.equal(await other.sideways(), false);
+    await other.close();
+  }
+  await page.getByLabel("Words for the agent").fill("Keep the limit where it is.");
+  await page.getByRole("button", { name: "Send to the agent" }).click();
+  await page.getByRole("button", { name: "Attempt 2 of 2" }).waitFor();
+  await page.getByText("was told to keep the limit").waitFor();
+  await page.getByRole("button", { name: "Attempt 2 of 2" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Attempt 1, cancelled" }).click();
+  await page.getByText("its agent was sent words").first().waitFor();
+  await page.keyboard.press("Escape");
+  await page.goto(`${world.address}/work/T3`);
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop the run" }).click();
+  await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
+  assert.deepEqual(look.faults, []);
+  await look.close();
 });
 
 test("words survive a reload and go to the next agent", async () => {

@@ -214,11 +214,16 @@ test("a server that goes away is said in one line, and the page goes on when it 
 test("the filter is in the address and clears again", async () => {
   const look = await world.open("/work?view=list&epic=T1");
   const { page } = look;
-  await page.keyboard.press("f");
-  await page.getByLabel("Words in title or text").fill("sessions");
-  await page.keyboard.press("Enter");
+  await page.keyboard.press("/");
+  await page.keyboard.type("sessions");
   await page.waitForURL(/q=sessions/);
   await page.getByRole("link", { name: /Implement sessions/ }).waitFor();
   await page.getByRole("link", { name: /Research how small/ }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Clear" }).click();
+  await page.waitForURL((url) => url.search === "?view=list");
+  await page.keyboard.press("f");
+  await page.getByRole("menuitemcheckbox", { name: "Failed" }).click();
+  await page.waitForURL(/status=failed/);
+  await page.keyboard.press("Escape");
   await look.close();
 });

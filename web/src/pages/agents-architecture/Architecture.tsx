@@ -245,8 +245,8 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                 </Link>
               </td>
               <td className="figure">{one?.window.executions ?? 0}</td>
-              <td className="figure">{one?.window.medianMs == null ? <None /> : duration(one.window.medianMs)}</td>
-              <td className="figure">{one === undefined || one.window.executions === 0 ? <None /> : percent(1 - one.window.failed / one.window.executions, 1)}</td>
+              <td className="figure">{one?.window.medianMs == null ? NONE : duration(one.window.medianMs)}</td>
+              <td className="figure">{one === undefined || one.window.executions === 0 ? NONE : percent(1 - one.window.failed / one.window.executions, 1)}</td>
             </tr>
           );
         })}
@@ -255,6 +255,4 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
   );
 });
 
-function None() {
-  return <span className="muted">none</span>;
-}
+const NONE = <span className="muted">none</span>;

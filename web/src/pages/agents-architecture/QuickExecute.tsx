@@ -1,10 +1,11 @@
-import { memo, useId, type KeyboardEvent } from "react";
+import type { KeyboardEvent } from "react";
 import { useAct, touch } from "../../api/resource";
 import { api } from "../../api/request";
 import { SUPERVISOR, type useRouted } from "../../agents/agents";
 import type { Agent, Decision, Execution } from "../../api/types";
 import { Trouble } from "../../parts/States";
 import { Button } from "../../parts/Button";
+import { Field } from "../../parts/Field";
 import { isMac } from "../../shell/keys";
 
 interface Props {
@@ -20,7 +21,8 @@ interface Props {
 
 /** A message, where it would go, and the button that sends it there. */
 export function QuickExecute({ message, onMessage, target, onTarget, agents, preview, onRun }: Props) {
-  const [field, choice, hint] = [useId(), useId(), useId()];
+  const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
+  const options = [{ value: "", label: "Auto-route" }, ...active.map(({ id, name }) => ({ value: id, label: name }))];
   const [run, { busy, failure }] = useAct(async () => {
     if (busy || message.trim() === "") return;
     const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
@@ -35,28 +37,10 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
   };
   return (
     <section className="section quick">
-      <h2>
-        <label htmlFor={field}>Quick execute</label>
-      </h2>
-      <textarea
-        id={field}
-        className="input"
-        rows={3}
-        value={message}
-        aria-describedby={hint}
-        onChange={(event) => onMessage(event.target.value)}
-        onKeyDown={keys}
-        placeholder="Explain the Second War in Warcraft."
-      />
+      <Field label="Quick execute" rows={3} value={message} onText={onMessage} onKeyDown={keys} placeholder="Explain the Second War in Warcraft." />
       <div className="row quick-row">
-        <label className="unseen" htmlFor={choice}>
-          Agent
-        </label>
-        <select id={choice} className="input" value={target} onChange={(event) => onTarget(event.target.value)}>
-          <option value="">Auto-route</option>
-          <Choices agents={agents} />
-        </select>
-        <span className="small muted grow quick-reach" id={hint} role="status">
+        <Field label={<span className="unseen">Agent</span>} options={options} value={target} onText={onTarget} />
+        <span className="small muted grow quick-reach" role="status">
           {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
         </span>
         <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || message.trim() === ""} onClick={run}>
@@ -67,16 +51,6 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
     </section>
   );
 }
-
-/** All agents that can be requested; drawn again only when the agents change. */
-const Choices = memo(function Choices({ agents }: { agents: readonly Agent[] }) {
-  const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
-  return active.map((agent) => (
-    <option key={agent.id} value={agent.id}>
-      {agent.name}
-    </option>
-  ));
-});
 
 /** Where the message goes, in a few words. */
 function Reach({ decision, agents }: { decision: Decision; agents: readonly Agent[] }) {

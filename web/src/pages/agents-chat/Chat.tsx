@@ -7,7 +7,7 @@ import type { Conversation, Agent } from "../../api/types";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { navigate, usePlace, Link } from "../../router";
-import type { ViewProps } from "../../App";
+import type { ViewProps } from "../../routes";
 import { useKeys } from "../../shell/keys";
 import { keep } from "../../shell/settings";
 import { Page } from "../../shell/Page";

@@ -6,11 +6,11 @@ import { Id } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Empty, Loaded, NoneFits } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { navigate, usePlace, useQuery, withQuery, Link } from "../../router";
+import { navigate, usePlace, useQuery, withQuery } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { Page, Panel, Split } from "../../shell/Page";
 import { ManageTable } from "./ManageTable";
-import { SearchField } from "../../parts/Field";
+import { Filters } from "../../parts/Filters";
 import "./manage.css";
 
 export default function Manage() {
@@ -24,14 +24,14 @@ export default function Manage() {
   const id = query.get("agent");
   const isNew = id === null && query.get("edit") === "1";
   const close = () => {
-    go({ agent: null, edit: null });
+    navigate(withQuery({ agent: null, edit: null }));
     requestAnimationFrame(() => opener.current?.focus());
   };
   const open = useCallback((agent: Agent) => {
     opener.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-    go({ agent: agent.id, edit: null });
+    navigate(withQuery({ agent: agent.id, edit: null }));
   }, []);
-  const create = () => go({ agent: null, edit: "1" });
+  const create = () => navigate(withQuery({ agent: null, edit: "1" }));
   const walk = (step: number) => {
     const at = list.findIndex((agent) => agent.id === id);
     const next = list[Math.min(list.length - 1, Math.max(0, at + step))];
@@ -42,11 +42,10 @@ export default function Manage() {
     { keys: "J|ArrowDown", does: "Next agent", run: () => walk(1) },
     { keys: "K|ArrowUp", does: "Agent before", run: () => walk(-1) },
     { keys: "Escape", does: "Close the panel", run: close },
-    { keys: "/", does: "Find an agent", run: () => document.getElementById("find-agent")?.focus() },
   ]);
   const saved = (kept: string) => {
     toast(isNew ? "Created." : "Saved.");
-    go({ agent: kept, edit: null });
+    navigate(withQuery({ agent: kept, edit: null }));
   };
   return (
     <Page
@@ -57,7 +56,14 @@ export default function Manage() {
           New agent
         </Button>
       }
-      rail={<Filters agents={agents} known={resource.data !== undefined} />}
+      rail={
+        <div className="head-bars">
+          <Filters
+            what="agent"
+            filters={[{ name: "status", label: "Status", values: STATUSES.map((value) => ({ value, label: `${value}, ${agents.filter((agent) => agent.status === value).length}` })) }]}
+          />
+        </div>
+      }
     >
       <Split panel={(isNew || id !== null) && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
         <div className="pane">
@@ -78,10 +84,6 @@ export default function Manage() {
       </Split>
     </Page>
   );
-}
-
-function go(changes: Record<string, string | null>) {
-  navigate(withQuery(changes));
 }
 
 interface PanelProps {
@@ -116,7 +118,6 @@ function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProp
 }
 
 const STATUSES: AgentStatus[] = ["active", "paused", "archived"];
-const WORDS: Record<AgentStatus, string> = { active: "Active", paused: "Paused", archived: "Archived" };
 
 /** The agents that a filter leaves: by status, and by words of the name, the id and the tags. */
 function filtered(agents: readonly Agent[], status: string | null, words: string): Agent[] {
@@ -126,21 +127,4 @@ function filtered(agents: readonly Agent[], status: string | null, words: string
     const text = [agent.name, agent.id, agent.description, ...agent.tags].join(" ").toLowerCase();
     return wanted.every((word) => text.includes(word));
   });
-}
-
-function Filters({ agents, known }: { agents: readonly Agent[]; known: boolean }) {
-  const [status] = useQuery("status");
-  const [words, setWords] = useQuery("q");
-  return (
-    <div className="manage-filters">
-      <nav className="segments" aria-label="Status">
-        {[null, ...STATUSES].map((one) => (
-          <Link key={one} href={withQuery({ status: one })} replace aria-current={one === status ? "true" : undefined}>
-            {one === null ? "All" : WORDS[one]} <span className="muted">{known ? agents.filter((agent) => one === null || agent.status === one).length : "–"}</span>
-          </Link>
-        ))}
-      </nav>
-      <SearchField id="find-agent" label="Find an agent" placeholder="Name, id or tag" value={words} onText={setWords} />
-    </div>
-  );
 }

@@ -1,67 +1,119 @@
 import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent } from "@dnd-kit/core";
-import { useState, memo, type ReactNode, type SyntheticEvent } from "react";
+import { useId, useState, memo, type ReactNode, type SyntheticEvent } from "react";
 import { type Registry, Monogram } from "../../agents/agents";
 import type { AgentTask, Now, Row, TaskStatus } from "../../api/types";
 import { noteOf } from "../work/rows";
 import { count, useNow, exact } from "../../format";
 import { Button } from "../../parts/Button";
-import { STATUS_WORDS, dueWords, STATUSES, GLYPHS, useColumn, useStandings, type Filter, type Moves, type Standings } from "./useTasks";
+import { APART, STATUS_WORDS, dueWords, STATUSES, GLYPHS, useColumn, useEpics, useStandings, type Card, type Filter, type Moves, type Standings } from "./useTasks";
+import { EpicFacts } from "../work/Epics";
 import { RunButtons } from "../work/RunButtons";
-import { Ghost, Trouble } from "../../parts/States";
+import { Ghost, Loaded, Trouble } from "../../parts/States";
+import { Icon } from "../../parts/Icon";
 import { Windowed } from "../../parts/Windowed";
-import { Link } from "../../router";
+import { Link, useQuery } from "../../router";
+import { flip } from "../../api/resource";
 import { Menu, type MenuEntry } from "../../parts/Menu";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 
 interface BoardProps {
   columns: readonly TaskStatus[];
+  /** Whether each epic has a lane of its own. */
+  isLaned: boolean;
   filter: Filter;
   moves: Moves;
   registry: Registry;
   selected: string | null;
-  onMove: (task: AgentTask, to: TaskStatus) => void;
-  onOpen: (task: AgentTask) => void;
+  onMove: (task: Card, to: TaskStatus) => void;
+  onOpen: (task: Card) => void;
 }
 
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
-export function Board({ columns, ...rest }: BoardProps) {
-  const [dragged, setDragged] = useState<AgentTask | null>(null);
+export function Board({ isLaned, ...rest }: BoardProps) {
+  const [dragged, setDragged] = useState<Card | null>(null);
   const standings = useStandings();
   // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
   const end = ({ over }: DragEndEvent) => {
     setDragged(null);
-    if (dragged && over) rest.onMove(dragged, over.id as TaskStatus);
+    if (dragged && over) rest.onMove(dragged, over.data.current as unknown as TaskStatus);
   };
+  const Shown = isLaned ? Lanes : Columns;
   return (
     <DndContext
       sensors={sensors}
-      onDragStart={({ active }) => setDragged((active.data.current as AgentTask | undefined) ?? null)}
+      onDragStart={({ active }) => setDragged((active.data.current as Card | undefined) ?? null)}
       onDragEnd={end}
       onDragCancel={() => setDragged(null)}
       accessibility={{ container: document.body }}
     >
-      <div className="agent-board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label="Board">
-        {columns.map((status) => (
-          <Lane key={status} status={status} standings={standings} {...rest} />
-        ))}
-      </div>
-      <DragOverlay dropAnimation={null}>{dragged && <Card task={dragged} registry={rest.registry} isLifted />}</DragOverlay>
+      <Shown dragged={dragged} standings={standings} {...rest} />
+      <DragOverlay dropAnimation={null}>{dragged && <CardOf task={dragged} registry={rest.registry} isLifted />}</DragOverlay>
     </DndContext>
   );
 }
 
-type LaneProps = Omit<BoardProps, "columns"> & { status: TaskStatus; standings: Standings };
+type ColumnsProps = Omit<BoardProps, "isLaned"> & { dragged: Card | null; standings: Standings; lane?: string; label?: string };
 
-function Lane({ status, filter, moves, standings, registry, selected, onMove, onOpen }: LaneProps) {
-  const { isOver, setNodeRef } = useDroppable({ id: status });
-  const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, moves);
-  const heading = `column-${status}`;
+function Columns({ columns, label = "Board", ...rest }: ColumnsProps) {
+  return (
+    <div className="agent-board" style={{ "--columns": columns.length } as React.CSSProperties} tabIndex={0} role="group" aria-label={label}>
+      {columns.map((status) => (
+        <Column key={status} status={status} {...rest} />
+      ))}
+    </div>
+  );
+}
+
+/** A lane for each epic, with how far it is, and one for the rest. Those in the address are open, else the first that is not done. */
+function Lanes(props: ColumnsProps) {
+  const epics = useEpics(true);
+  const [open, setOpen] = useQuery("lanes");
+  return (
+    <Loaded of={epics} rows={4}>
+      {({ groups }) => {
+        const first = groups.find(({ done, total }) => done < total)?.id ?? APART;
+        const shown = new Set((open ?? first).split(","));
+        const lanes = [
+          ...groups.map((group) => ({ id: group.id, title: group.title, facts: <EpicFacts group={group} /> })),
+          { id: APART, title: "Without an epic", facts: <span className="apart">Without an epic</span> },
+        ];
+        return (
+          <div className="agent-lanes">
+            {lanes.map(({ id, title, facts }) => (
+              <details key={id} open={shown.has(id)}>
+                <summary
+                  className="line epic-line"
+                  onClick={(event) => {
+                    event.preventDefault();
+                    setOpen([...flip(shown, id)].filter(Boolean).join(",") || ",");
+                  }}
+                >
+                  <Icon name={shown.has(id) ? "down" : "right"} />
+                  {facts}
+                </summary>
+                {shown.has(id) && <Columns {...props} lane={id} label={title} />}
+              </details>
+            ))}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+type ColumnProps = Omit<ColumnsProps, "columns" | "label"> & { status: TaskStatus };
+
+function Column({ status, lane, dragged, filter, moves, standings, registry, selected, onMove, onOpen }: ColumnProps) {
+  const { isOver, setNodeRef } = useDroppable({ id: `${lane} ${status}`, data: status as unknown as Record<string, unknown>, disabled: dragged !== null && dragged.lane !== lane });
+  const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, lane, moves);
+  const heading = useId();
   return (
     <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={status}>
       <h2 id={heading}>
         <TaskGlyph status={status} />
         {STATUS_WORDS[status]} <span className="muted">{loading ? "" : count(Math.max(total, tasks.length))}</span>
+        {lane && <span className="unseen">of {lane}</span>}
       </h2>
       {failure && <Trouble failure={failure} retry={reload} />}
       {loading && <Ghost rows={4} />}
@@ -70,7 +122,7 @@ function Lane({ status, filter, moves, standings, registry, selected, onMove, on
         <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
           {(task) => (
             <Draggable task={task}>
-              <Card
+              <CardOf
                 task={task}
                 row={standings.rows.get(task.id)}
                 doing={standings.atWork.get(task.id)}
@@ -87,7 +139,7 @@ function Lane({ status, filter, moves, standings, registry, selected, onMove, on
   );
 }
 
-function Draggable({ task, children }: { task: AgentTask; children: ReactNode }) {
+function Draggable({ task, children }: { task: Card; children: ReactNode }) {
   const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id, data: task });
   // What its dialogs are told bubbles up to it.
   const begin = (name: string) => (event: SyntheticEvent) => (event.target as Element).closest("dialog, [role=menu]") ?? listeners?.[name]?.(event);
@@ -112,7 +164,7 @@ interface CardProps {
   onMove?: (to: TaskStatus) => void;
 }
 
-const Card = memo(function Card({ task, row, doing, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
+const CardOf = memo(function CardOf({ task, row, doing, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
   const agent = registry.of(task.assigned_to);
   const looks = ["agent-card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
   const isLoud = task.priority === "urgent" || task.priority === "high";

@@ -1,25 +1,24 @@
 import { useRef, useState } from "react";
 import { useAgents } from "../../agents/agents";
-import type { AgentTask, TaskStatus, TaskStats, Agent } from "../../api/types";
+import type { TaskStatus, TaskStats, Agent } from "../../api/types";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { Button } from "../../parts/Button";
 import { useFollowedFocus } from "../../parts/followed";
 import { Empty, sentence, Trouble, Refusal } from "../../parts/States";
-import { navigate, usePlace, withQuery, useQuery, TextLink } from "../../router";
+import { navigate, usePlace, withQuery, useQuery } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { Page, Panel, Split } from "../../shell/Page";
 import { Board, TaskGlyph } from "./Board";
-import { TaskForm } from "../work/TaskForm";
-import TaskPanel from "../work/TaskPanel";
-import { useMoves, isOfTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES } from "./useTasks";
+import { useMoves, isOfTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES, type Card } from "./useTasks";
 import { count, percent } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
-import { Icon } from "../../parts/Icon";
-import { Menu } from "../../parts/Menu";
-import { SearchField } from "../../parts/Field";
-import "../work/work.css";
+import { Filters, type FilterOf } from "../../parts/Filters";
+import { later } from "../../parts/later";
 import "./tasks.css";
+
+const TaskForm = later(() => import("../work/TaskForm"));
+const TaskPanel = later(() => import("../work/TaskPanel"));
 
 export default function Tasks() {
   const { query } = usePlace();
@@ -29,6 +28,7 @@ export default function Tasks() {
   const agent = query.get("agent");
   const filter = { priority: query.get("priority"), agent, due: query.get("due"), q: query.get("q") };
   const moves = useMoves();
+  const [laned, setLaned] = useQuery("group");
   const stats = useResource<{ stats: TaskStats }>(path("/api/tasks/stats", { agent }), { on: isOfTasks });
   const id = query.get("task");
   const [part, setPart] = useState<string | null>(null);
@@ -40,7 +40,7 @@ export default function Tasks() {
     if (task === null) requestAnimationFrame(() => opener.current?.focus());
   };
   const follow = useFollowedFocus(titleOf);
-  const move = (task: AgentTask, to: TaskStatus) => {
+  const move = (task: Card, to: TaskStatus) => {
     follow(task.id);
     moves.move(task, to);
   };
@@ -65,7 +65,7 @@ export default function Tasks() {
     { keys: "A", does: "Assign", run: () => edit("agent") },
     { keys: "P", does: "Priority", run: () => edit("priority") },
     { keys: "D", does: "Due date", run: () => edit("due") },
-    { keys: "/", does: "Find a task", run: () => document.getElementById("find-task")?.focus() },
+    { keys: "E", does: "Lanes by epic", run: () => setLaned(laned ? null : "epic") },
     { keys: "Escape", does: "Close the panel", run: () => open(null) },
   ]);
   return (
@@ -78,7 +78,7 @@ export default function Tasks() {
         </Button>
       }
       rail={
-        <div className="tasks-bars">
+        <div className="head-bars">
           <TasksRail stats={stats.data?.stats} />
           <TaskFilters agents={registry.agents} />
         </div>
@@ -108,7 +108,7 @@ export default function Tasks() {
               No tasks yet. Create one and assign it to an agent.
             </Empty>
           ) : (
-            <Board columns={columns} filter={filter} moves={moves} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
+            <Board columns={columns} isLaned={laned === "epic"} filter={filter} moves={moves} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
           )}
         </div>
       </Split>
@@ -174,49 +174,18 @@ function TasksRail({ stats }: { stats: TaskStats | undefined }) {
 }
 
 function TaskFilters({ agents }: { agents: readonly Agent[] }) {
-  const [words, setWords] = useQuery("q");
+  const [laned, setLaned] = useQuery("group");
+  const filters: FilterOf[] = [
+    { several: true, name: "status", label: "Status", values: STATUSES.map((value) => ({ value, label: STATUS_WORDS[value] })) },
+    { several: true, name: "priority", label: "Priority", values: PRIORITIES.map((value) => ({ value, label: value })) },
+    { name: "agent", label: "Agent", values: agents.map((agent) => ({ value: agent.id, label: agent.name })) },
+    { name: "due", label: "Due", values: DUES.map((value) => ({ value, label: DUE_WORDS[value] })) },
+  ];
   return (
-    <div className="task-filters" role="group" aria-label="Filters">
-      <Filter several name="status" label="Status" values={STATUSES.map((value) => ({ value, label: STATUS_WORDS[value] }))} />
-      <Filter several name="priority" label="Priority" values={PRIORITIES.map((value) => ({ value, label: value }))} />
-      <Filter name="agent" label="Agent" values={agents.map((agent) => ({ value: agent.id, label: agent.name }))} />
-      <Filter name="due" label="Due" values={DUES.map((value) => ({ value, label: DUE_WORDS[value] }))} />
-      <SearchField id="find-task" label="Find a task" placeholder="Words of a task" value={words} onText={setWords} />
-      <Clear />
-    </div>
-  );
-}
-
-/** A filter of which one value can be on, or several. */
-function Filter({ name, label, values, several = false }: { name: string; label: string; values: { value: string; label: string }[]; several?: boolean }) {
-  const [chosen, setChosen] = useQuery(name);
-  const on = (several ? (chosen ?? "").split(",") : [chosen ?? ""]).filter(Boolean);
-  const flipped = (value: string) => values.map((one) => one.value).filter((one) => (one === value ? !on.includes(one) : several && on.includes(one)));
-  // An address can name what does not exist; it is a filter too, so it is to be seen.
-  const words = on.map((value) => values.find((one) => one.value === value)?.label ?? value).join(", ");
-  return (
-    <Menu
-      label={label}
-      align="start"
-      entries={values.map((one) => ({ label: one.label, checked: on.includes(one.value), onSelect: () => setChosen(flipped(one.value).join(",")) }))}
-      trigger={
-        <Button className={words ? "on" : ""}>
-          {words ? `${label}: ${words}` : label}
-          <Icon name="down" />
-        </Button>
-      }
-    />
-  );
-}
-
-const FILTERS = ["status", "priority", "agent", "due", "q"];
-
-function Clear() {
-  const { query } = usePlace();
-  if (!FILTERS.some((name) => query.has(name))) return null;
-  return (
-    <TextLink replace href={withQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
-      Clear
-    </TextLink>
+    <Filters what="task" filters={filters}>
+      <Button aria-pressed={laned === "epic"} shortcut="E" onClick={() => setLaned(laned ? null : "epic")}>
+        By epic
+      </Button>
+    </Filters>
   );
 }

@@ -4,12 +4,24 @@ import type { LiveEvent } from "../../api/events";
 import { Failure, api, path } from "../../api/request";
 import { touch, usePages, useResource } from "../../api/resource";
 import { toast } from "../../parts/toasts";
-import { touchesWork, type AgentTask, type Now, type Row, type Rows, type TaskStatus, type TaskPriority } from "../../api/types";
+import { touchesWork, type AgentTask, type Got, type Now, type Row, type Rows, type TaskStatus, type TaskPriority } from "../../api/types";
 import type { State } from "../../parts/StatusGlyph";
 
 export type Filter = Record<"priority" | "agent" | "due" | "q", string | null>;
 
-/** How many cards of a column come at once. */
+/** A task on the board; `lane` is the epic in whose lane it stands. */
+export type Card = AgentTask & { lane?: string | undefined };
+
+/** The lane of the tasks that are no part of another one. */
+export const APART = "none";
+
+/** The epics and other tasks with parts; asked for when the board has lanes. */
+export function useEpics(isAsked: boolean) {
+  return useResource<Got<"/api/work/epics">>(isAsked ? "/api/work/epics" : null, { on: isOfTasks });
+}
+
+/** How many cards of a column come first, so that they are there at once, and how many with each request after that. */
+const FIRST = 50;
 const PAGE = 500;
 
 export function isOfTasks(event: LiveEvent) {
@@ -20,30 +32,36 @@ export type Moves = ReturnType<typeof useMoves>;
 
 export function useMoves() {
   /** Cards on their way, as they are to be. */
-  const [moved, setMoved] = useState<ReadonlyMap<string, AgentTask>>(new Map());
+  const [moved, setMoved] = useState<ReadonlyMap<string, Card>>(new Map());
   const [refused, setRefused] = useState<Refused | null>(null);
   /** The cards that were listed, for keys. */
-  const known = useRef(new Map<string, AgentTask>()).current;
-  const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
+  const known = useRef(new Map<string, Card>()).current;
+  const move = useCallback((task: Card, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
   /** What the server says by now needs no memory of its own. */
   const settle = useCallback((ids: string[]) => setMoved((now) => new Map([...now].filter(([id]) => !ids.includes(id)))), []);
   return { moved, move, settle, known, refused, forgive: () => setRefused(null) };
 }
 
 /** The cards of a column: those that the server lists, without those on their way out of it, and with those on their way to it. */
-export function useColumn(status: TaskStatus, filter: Filter, { moved, settle, known }: Moves) {
-  const pathFor = (page: number) => path("/api/tasks", { status, ...filter, limit: PAGE, offset: page === 0 ? null : page * PAGE });
+export function useColumn(status: TaskStatus, filter: Filter, lane: string | undefined, { moved, settle, known }: Moves) {
+  const { data: epics } = useEpics(lane === APART);
+  const of = lane === APART ? { nested: false } : { parent: lane };
+  const pathFor = (page: number) => path("/api/tasks", { status, ...filter, ...of, limit: page === 0 ? FIRST : PAGE, offset: page === 0 ? null : FIRST + (page - 1) * PAGE });
   const { pages, ...rest } = usePages<{ tasks: AgentTask[]; total: number }>(pathFor, isOfTasks);
-  const listed = useMemo(() => [...new Map(pages.flatMap((page) => page.tasks).map((task) => [task.id, task])).values()], [pages]);
+  const listed = useMemo(() => {
+    const headings = new Set(epics?.groups.map((group) => group.id));
+    const cards = pages.flatMap((page) => page.tasks).filter((task) => !headings.has(task.id));
+    return [...new Map(cards.map((task): [string, Card] => [task.id, { ...task, lane }])).values()];
+  }, [pages, epics, lane]);
   useEffect(() => {
     listed.forEach((task) => known.set(task.id, task));
     const there = listed.filter((task) => moved.get(task.id)?.status === status).map((task) => task.id);
     if (there.length > 0) settle(there);
   }, [listed, moved, status, settle, known]);
   const tasks = useMemo(() => {
-    const all = [...listed.filter((task) => !moved.has(task.id)), ...[...moved.values()].filter((task) => task.status === status)];
+    const all = [...listed.filter((task) => !moved.has(task.id)), ...[...moved.values()].filter((task) => task.status === status && task.lane === lane)];
     return all.sort(isPast(status) ? byDone : byUrgency);
-  }, [listed, moved, status]);
+  }, [listed, moved, status, lane]);
   return { tasks, total: pages[0]?.total ?? 0, ...rest };
 }
 
@@ -76,7 +94,7 @@ function isPast(status: TaskStatus) {
 
 type Put<T> = (change: T | ((now: T) => T)) => void;
 
-async function moveTo(task: AgentTask, to: TaskStatus, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
+async function moveTo(task: Card, to: TaskStatus, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
   if (task.status === to) return;
   const there = { ...task, status: to };
   setMoved((now) => new Map(now).set(task.id, there));

@@ -78,24 +78,23 @@ function QuickActions() {
 function FirstSteps({ agents, executions }: { agents: readonly Agent[]; executions: readonly Execution[] }) {
   const own = agents.filter((agent) => !agent.is_builtin);
   const reached = executions.some((one) => own.some((agent) => agent.id === one.delegatedTo));
+  const steps = [
+    [executions.length > 0, "/agents/architecture", "Run a message and see which agent it reaches"],
+    [own.length > 0, NEW_AGENT, "Create an agent with tags of your own"],
+    [reached, "/agents/architecture", "Run a message that reaches it"],
+  ] as const;
   return (
     <section className="section" aria-labelledby="first-steps">
       <h2 id="first-steps">First steps</h2>
       <ol className="first-steps">
-        <Step done={executions.length > 0} href="/agents/architecture" label="Run a message and see which agent it reaches" />
-        <Step done={own.length > 0} href={NEW_AGENT} label="Create an agent with tags of your own" />
-        <Step done={reached} href="/agents/architecture" label="Run a message that reaches it" />
+        {steps.map(([done, href, label]) => (
+          <li key={label} className="row">
+            <StatusGlyph state={done ? "done" : "ready"} label={done ? "Done" : "Open"} />
+            <TextLink href={href}>{label}</TextLink>
+          </li>
+        ))}
       </ol>
     </section>
-  );
-}
-
-function Step({ done, href, label }: { done: boolean; href: string; label: string }) {
-  return (
-    <li className="row">
-      <StatusGlyph state={done ? "done" : "ready"} label={done ? "Done" : "Open"} />
-      <TextLink href={href}>{label}</TextLink>
-    </li>
   );
 }
 

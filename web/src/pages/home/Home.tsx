@@ -7,7 +7,7 @@ import { Button } from "../../parts/Button";
 import { Fact, Rail } from "../../parts/Facts";
 import { Loaded, Refusal, sentence, told } from "../../parts/States";
 import { StatusGlyph, type State } from "../../parts/StatusGlyph";
-import { Link, TextLink } from "../../router";
+import { Link } from "../../router";
 import { Page } from "../../shell/Page";
 import { useStatus } from "../../shell/places";
 import Ask from "../ask/Ask";
@@ -24,7 +24,7 @@ export default function Home() {
   return (
     <Page
       title="Home"
-      actions={<RunReady epic={null} ready={counts?.readyTasks} />}
+      actions={counts?.openTasks === 0 ? FIRST : <RunReady epic={null} ready={counts?.readyTasks} />}
       rail={
         <Rail>
           <Fact label="At work" glyph={data?.atWork.length ? "running" : undefined} value={data?.atWork.length} href="/runs?status=running" />
@@ -42,7 +42,13 @@ export default function Home() {
                 <Part
                   title="At work"
                   of={all.atWork.length}
-                  none={counts?.readyTasks ? `No agent is at work. ${plural(counts.readyTasks, "task is", "tasks are")} ready to be run.` : "No agent is at work."}
+                  none={
+                    counts?.openTasks === 0
+                      ? "There are no open tasks. Create one, and run it: an agent works on it, and cleo checks what it brings back."
+                      : counts?.readyTasks
+                        ? `No agent is at work. ${plural(counts.readyTasks, "task is", "tasks are")} ready to be run.`
+                        : "No agent is at work."
+                  }
                 >
                   {all.atWork.map((one) => (
                     <AtWork key={`${one.run} ${one.task}`} one={one} />
@@ -55,7 +61,7 @@ export default function Home() {
                 </Part>
               </div>
               <div className="home-side">
-                <Part title="Delivered today" of={all.deliveredTotal} none={<NothingYet open={counts?.openTasks} />}>
+                <Part title="Delivered today" of={all.deliveredTotal} none="Nothing was delivered today.">
                   {all.delivered.map((one) => (
                     <li key={one.task}>
                       <Link className="home-row delivered" href={reviewOf(one) ?? `/work/${one.task}`}>
@@ -79,14 +85,12 @@ export default function Home() {
   );
 }
 
-function NothingYet({ open }: { open: number | undefined }) {
-  if (open !== 0) return "Nothing was delivered today.";
-  return (
-    <>
-      There are no open tasks. <TextLink href="/agents/tasks?task=new">Add a task</TextLink>
-    </>
-  );
-}
+/** The way to the first task, as long as there is nothing to do. */
+const FIRST = (
+  <Link className="button primary" href="/agents/tasks?task=new">
+    New task
+  </Link>
+);
 
 /** The page on which an attempt is reviewed; none of a task that no run has tried. */
 function reviewOf({ run, task, attempt }: { run: string | null; task: string | null; attempt: number | null }) {
@@ -106,6 +110,7 @@ const WORDS: Record<Need["kind"], string> = {
 function Waiting({ need }: { need: Need }) {
   const { kind, task, run } = need;
   const review = reviewOf(need);
+  const why = need.why ? sentence(told(need.why).words.replace(/^T\d+ was spawned and does not verify: |\n.*/gs, "")) : WORDS[kind];
   const open = task ? `/work/${task}` : `/runs/${encodeURIComponent(run ?? "")}`;
   const [act, { busy, failure, forgive }] = useAct(async () => {
     await api.post(kind === "stopped" ? `/api/runs/${encodeURIComponent(run ?? "")}/resume` : `/api/work/tasks/${task}/complete`);
@@ -122,9 +127,7 @@ function Waiting({ need }: { need: Need }) {
             </Link>
             {task && <span className="mono muted">{task}</span>}
           </span>
-          <span className={`ell small ${kind === "failed" ? "bad" : "muted"}`}>
-            {need.why ? sentence(told(need.why).words.replace(/^T\d+ was spawned and does not verify: |\n.*/gs, "")) : WORDS[kind]}
-          </span>
+          <span className={`ell small ${kind === "failed" ? "bad" : "muted"}`}>{why}</span>
         </span>
         <span className="home-who small muted">
           <Ago at={need.at} />

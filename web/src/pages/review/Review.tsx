@@ -7,22 +7,20 @@ import { Cost, Duration, plural } from "../../format";
 import { Button, TextButton } from "../../parts/Button";
 import { Fact, Rail, StateFact } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
-import { Menu } from "../../parts/Menu";
 import { useDraft } from "../../parts/draft";
 import { Absent, Empty, Loaded, Refusal } from "../../parts/States";
 import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
 import { Tabs } from "../../parts/Tabs";
 import { toast } from "../../parts/toasts";
 import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
-import { useKeys } from "../../shell/keys";
 import { Page, Unknown } from "../../shell/Page";
 import { useCommands } from "../../shell/places";
 import { Log } from "../runs/Log";
-import { Proof, SentPrompt, UsageTab } from "../runs/attempt";
+import { AttemptMenu, Proof, SentPrompt, UsageTab } from "../runs/attempt";
 import { useTask } from "../work/useTask";
-import { linesOf } from "./lines";
+import { Hunks, linesOf } from "./lines";
 import { Criteria, Description } from "../work/tabs/Overview";
-import type { ViewProps } from "../../App";
+import type { ViewProps } from "../../routes";
 import "../runs/runs.css";
 import "../work/work.css";
 import "./review.css";
@@ -68,25 +66,9 @@ function OfRun({ id, task }: { id: string; task: string }) {
 }
 
 function Attempts({ step, now, run }: { step: RunTask; now: Attempt; run: string }) {
-  const to = (by: number) => step.history.find((one) => one.attempt === now.attempt + by);
-  const go = (by: number) => to(by) && navigate(withQuery({ attempt: String(now.attempt + by) }), { replace: true });
-  useKeys("Review", [
-    { keys: ",", does: "Attempt before", run: () => go(-1) },
-    { keys: ".", does: "Next attempt", run: () => go(1) },
-  ]);
   return (
     <>
-      {step.history.length > 1 && (
-        <Menu
-          label="Attempts"
-          trigger={
-            <Button>
-              Attempt {now.attempt} of {step.history.length}
-            </Button>
-          }
-          entries={step.history.map((one) => ({ label: `Attempt ${one.attempt}`, checked: one === now, onSelect: () => navigate(withQuery({ attempt: String(one.attempt) }), { replace: true }) }))}
-        />
-      )}
+      <AttemptMenu step={step} now={now} />
       <Link className="button" href={`/runs/${encodeURIComponent(run)}?task=${step.taskId}&attempt=${now.attempt}`}>
         Open the run
       </Link>
@@ -117,6 +99,8 @@ interface Reviewed {
 function Both(reviewed: Reviewed) {
   const { run, step, attempt, task } = reviewed;
   const [tab, setTab] = useQuery("tab");
+  // As long as it works, what it says is of more interest than what it has changed so far.
+  const first = attempt.state === "running" ? "log" : "changes";
   const where = { run: run.id, task: step.taskId, attempt: attempt.attempt };
   const diff = useResource<Diff>(`/api/runs/${encodeURIComponent(run.id)}/tasks/${step.taskId}/attempts/${attempt.attempt}/diff`, { on: touchesRun(run.id) });
   return (
@@ -129,8 +113,8 @@ function Both(reviewed: Reviewed) {
         </section>
         <Tabs
           label="Parts of the attempt"
-          value={tab ?? "changes"}
-          onChange={(to) => setTab(to === "changes" ? null : to)}
+          value={tab ?? first}
+          onChange={(to) => setTab(to === first ? null : to)}
           tabs={[
             {
               id: "changes",
@@ -221,35 +205,28 @@ function Changed({ file }: { file: FileChange }) {
         <Counts file={file} />
       </summary>
       {file.text === null && <p className="muted small padded">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
-      {lines.length > 0 && (
-        <div className="hunks" tabIndex={0} role="group" aria-label={`Changes of ${file.path}`}>
-          {shown.map((line, at) => (
-            <div key={at} className={line.kind}>
-              <span aria-hidden="true">{line.number}</span>
-              {line.kind === "del" ? <del>{line.text}</del> : line.kind === "ins" ? <ins>{line.text}</ins> : <span>{line.text}</span>}
-            </div>
-          ))}
-        </div>
-      )}
+      {lines.length > 0 && <Hunks lines={shown} label={`Changes of ${file.path}`} />}
       {shown.length < lines.length && <TextButton onClick={() => setWhole(true)}>Show all {lines.length} lines</TextButton>}
       {file.cut && file.text !== null && <p className="muted small padded">There is more. See it with git.</p>}
     </details>
   );
 }
 
-type How = "approve" | "retry" | "same" | "note";
+type How = "approve" | "retry" | "same" | "note" | "send";
 
-/** A yes, or words: to another agent in a new run, to the same one, or to the next attempt of a run that is live. */
+/** A yes, or words: to another agent in a new run, to the same one, at once to the one at work, or to the next attempt of a run that is live. */
 function Answer({ run, step, attempt, task }: Reviewed) {
   const id = step.taskId;
   const [words, setWords] = useDraft(`review.${run.id}.${id}`);
   const live = isLive(run.status);
+  const atWork = live && step.state === "running" && attempt === step.history.at(-1);
   const closed = task.state === "done" || task.state === "cancelled";
   const resumes = !live && ["failed", "interrupted", "cancelled"].includes(run.status) && (run.kind === "epic" || run.kind === "tasks") && step.state !== "done" && attempt === step.history.at(-1);
   const [answer, { busy, failure, forgive }] = useAct(async (how: How) => {
     const at = `/api/work/tasks/${encodeURIComponent(id)}`;
     if (how === "approve") await api.post(`${at}/complete`);
-    if (words.trim() !== "") await api.patch(at, { notes: [words.trim()] });
+    if (how === "send") await api.post(`/api/runs/${encodeURIComponent(run.id)}/tasks/${encodeURIComponent(id)}/words`, { text: words.trim() });
+    else if (words.trim() !== "") await api.patch(at, { notes: [words.trim()] });
     setWords("");
     if (how === "retry") {
       if (closed) await api.post(`${at}/reopen`);
@@ -262,13 +239,18 @@ function Answer({ run, step, attempt, task }: Reviewed) {
     }
     touch("/api/");
     if (how === "approve") toast(`${id} approved: cleo verified it, it is done.`);
+    if (how === "send") {
+      navigate(withQuery({ attempt: null, tab: null }), { replace: true });
+      toast("Sent: this attempt ends, and the next one begins with the words.");
+    }
     if (how === "note") toast("The words are kept as a note for the next attempt.");
   });
   const said = words.trim() !== "";
   // What was refused is approved only by who has done something about it since.
   const sendsBack = said || step.state === "failed";
-  const again = closed ? "Reopen and retry" : "Retry";
+  const again = closed ? "Reopen and retry" : resumes ? "Retry in a new run" : "Retry";
   useCommands(`review ${id}`, [
+    ...(atWork && said ? [{ label: "Send to the agent", cli: `cleo runs send ${run.id} ${id} "…"`, run: () => answer("send") }] : []),
     ...(live ? [] : [{ label: `${again} ${id}`, cli: `cleo run ${id}`, run: () => answer("retry") }]),
     ...(resumes ? [{ label: "Send to the same agent", cli: `cleo runs resume ${run.id}`, run: () => answer("same") }] : []),
     ...(closed || live ? [] : [{ label: `Approve ${id}`, cli: `cleo complete ${id}`, run: () => answer("approve") }]),
@@ -283,16 +265,23 @@ function Answer({ run, step, attempt, task }: Reviewed) {
         value={words}
         onText={setWords}
         hint={
-          live
-            ? "Kept as a note. The next attempt of this run gets it."
-            : step.canContinue && resumes
-              ? "The same agent continues its conversation; another one gets the whole prompt, with your words at its end."
-              : "Kept as a note, and at the end of the next prompt."
+          atWork
+            ? `Sent at once: the agent is interrupted and ${step.canContinue ? "continues its conversation with them" : "begins again with the whole prompt and them"}; what it changed stays.`
+            : live
+              ? "Kept as a note. The next attempt of this run gets it."
+              : step.canContinue && resumes
+                ? "The same agent continues its conversation; another one gets the whole prompt, with your words at its end."
+                : "Kept as a note, and at the end of the next prompt."
         }
       />
       <div className="row wrap">
+        {atWork && (
+          <Button look="primary" disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("send")}>
+            Send to the agent
+          </Button>
+        )}
         {live ? (
-          <Button look="primary" disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("note")}>
+          <Button look={atWork ? undefined : "primary"} disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("note")}>
             Keep for the next attempt
           </Button>
         ) : (

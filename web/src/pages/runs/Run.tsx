@@ -4,7 +4,7 @@ import { useResource } from "../../api/resource";
 import { Loaded, sentence } from "../../parts/States";
 import { Page, Unknown } from "../../shell/Page";
 import { usePlace, withQuery, TextLink } from "../../router";
-import type { ViewProps } from "../../App";
+import type { ViewProps } from "../../routes";
 import { reported } from "./attempts";
 import { RunActions } from "./RunActions";
 import { TaskRun } from "./TaskRun";
@@ -86,15 +86,15 @@ function Elapsed({ page }: { page: RunPage }) {
 
 function Ticking({ page }: { page: RunPage }) {
   const now = useNow();
-  const skew = millis(page.now) - clockAt(page.now);
+  const skew = millis(page.now) - clockAt(page.now, now);
   return <Duration ms={Math.max(0, Math.floor((now + skew - millis(page.run.startedAt)) / 1000) * 1000)} />;
 }
 
 const answeredAt = new Map<string, number>();
 
 /** The browser's time when this answer was first seen. */
-export function clockAt(answer: string) {
-  const at = answeredAt.get(answer) ?? Date.now();
+export function clockAt(answer: string, now: number) {
+  const at = answeredAt.get(answer) ?? now;
   if (answeredAt.size > 50) answeredAt.clear();
   answeredAt.set(answer, at);
   return at;

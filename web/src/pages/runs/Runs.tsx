@@ -4,71 +4,49 @@ import { path } from "../../api/request";
 import { usePages } from "../../api/resource";
 import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/types";
 import { Cost, plural } from "../../format";
-import { Button } from "../../parts/Button";
-import { SearchField } from "../../parts/Field";
+import { Filters, type FilterOf } from "../../parts/Filters";
 import { copy } from "../../parts/toasts";
-import { Menu } from "../../parts/Menu";
 import { Fact, Rail } from "../../parts/Facts";
 import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble, NoneFits } from "../../parts/States";
-import { navigate, usePlace, useQuery, withQuery, TextLink } from "../../router";
+import { navigate, usePlace, withQuery, TextLink } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
 import { Windowed } from "../../parts/Windowed";
 import { RunLine } from "./RunLine";
 import "./runs.css";
 
-const KINDS = ["epic", "tasks", "plan", "query", "execution"];
-const STATUSES = ["running", "completed", "unanswered", "failed", "cancelled", "interrupted"];
-/** By what runs can be sorted, and what that is called; newest first is no word in the address. */
-const SORTS: Record<string, string> = { started: "Newest first", duration: "Longest first", cost: "Dearest first", status: "By status" };
+const SORTS = [
+  { value: "duration", label: "longest first" },
+  { value: "cost", label: "dearest first" },
+  { value: "status", label: "by status" },
+];
+const named = (value: string) => ({ value, label: value });
+const FILTERS: FilterOf[] = [
+  { name: "status", label: "Status", values: ["running", "completed", "unanswered", "failed", "cancelled", "interrupted"].map(named) },
+  { name: "kind", label: "Kind", values: ["epic", "tasks", "plan", "query", "execution"].map(named) },
+  { name: "sort", label: "Sort", values: SORTS },
+];
 const PAGE = 100;
 
 export default function Runs() {
   const { query } = usePlace();
-  const [status, setStatus] = useQuery("status");
-  const [, setKind] = useQuery("kind");
-  const [q, setQ] = useQuery("q");
-  const [said, setSort] = useQuery("sort");
-  const sort = said !== null && said in SORTS && said !== "started" ? said : null;
+  const [status, q, said] = ["status", "q", "sort"].map((name) => query.get(name));
+  const sort = SORTS.some(({ value }) => value === said) ? said : null;
   const asked = { status, q, kind: query.get("kind"), sort, dir: sort === "status" ? "asc" : null };
   const { pages, failure, loading, more, reload } = usePages<RunsList>((page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }), touchesRuns);
   const fresh = useMemo(() => pages.flatMap((page) => page.runs), [pages]);
   const summary = pages[0]?.summary;
   const total = pages[0]?.total;
   const filtered = Boolean(status || q || asked.kind);
-  const [filtering, setFiltering] = useState(false);
-  useKeys("Runs", [
-    { keys: "F", does: "Filter", run: () => setFiltering(true) },
-    { keys: "/", does: "Find a run", run: () => document.getElementById("find-run")?.focus() },
-  ]);
   return (
     <Page
       title="Runs"
-      rail={<Summary summary={summary} />}
-      actions={
-        <>
-          <SearchField id="find-run" label="Find a run" value={q} onText={setQ} />
-          <Menu
-            label="Filter"
-            open={filtering}
-            onOpen={setFiltering}
-            trigger={
-              <Button icon="filter" shortcut="F" aria-pressed={filtered}>
-                <span className="desk-only">Filter</span>
-                <span className="phone-only unseen">Filter</span>
-              </Button>
-            }
-            entries={[
-              "Status",
-              ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
-              "Kind",
-              ...KINDS.map((one) => ({ label: one, checked: asked.kind === one, onSelect: () => setKind(asked.kind === one ? null : one) })),
-              "Sort",
-              ...Object.entries(SORTS).map(([one, label]) => ({ label, checked: (sort ?? "started") === one, onSelect: () => setSort(one === "started" ? null : one) })),
-            ]}
-          />
-        </>
+      rail={
+        <div className="head-bars">
+          <Summary summary={summary} />
+          <Filters what="run" filters={FILTERS} />
+        </div>
       }
     >
       <div className="pane runs">

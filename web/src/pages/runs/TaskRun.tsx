@@ -7,7 +7,7 @@ import { useKeys } from "../../shell/keys";
 import { RunButtons } from "../work/RunButtons";
 import { Log } from "./Log";
 import { Timeline } from "./timeline/Timeline";
-import { Proof } from "./attempt";
+import { AttemptMenu, Proof } from "./attempt";
 
 export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const { query } = usePlace();
@@ -15,7 +15,7 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const task = page.tasks.find((one) => one.taskId === wanted) ?? firstWorthSeeing(page.tasks);
   const number = query.get("attempt");
   const attempt = attemptOf(task, number);
-  useRunKeys(page.tasks, task, attempt);
+  useRunKeys(page.tasks, task);
   return (
     <div className="task-run">
       <Timeline page={page} live={live} selected={task?.taskId ?? null} />
@@ -60,23 +60,10 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
         {task.taskId}
       </TextLink>
       <h2 className="ell">{task.title}</h2>
-      {task.history.length > 1 && (
-        <nav className="segments small" aria-label="Attempts">
-          {task.history.map((one) => (
-            <Link
-              key={one.attempt}
-              href={withQuery({ task: task.taskId, attempt: String(one.attempt) }, `/runs/${run}${window.location.search}`)}
-              replace
-              aria-current={one === attempt ? "true" : undefined}
-            >
-              Attempt {one.attempt}
-            </Link>
-          ))}
-        </nav>
-      )}
+      {attempt && <AttemptMenu small step={task} now={attempt} />}
       {task.doing && <span className="small muted ell">{task.doing}</span>}
       <span className="grow" />
-      {!live && !task.isEpic && task.state !== "done" && <RunButtons main id={task.taskId} state="failed" run={null} tried={task.history.length > 0} />}
+      {!live && !task.isEpic && task.state !== "done" && <RunButtons main plain id={task.taskId} state="failed" run={null} tried={task.history.length > 0} />}
       {attempt && (
         <Link className="button small" href={`/runs/${run}/${task.taskId}?attempt=${attempt.attempt}`}>
           Review
@@ -101,21 +88,15 @@ function whyNotStarted(task: RunTask) {
   return `${task.taskId} has not been started.`;
 }
 
-function useRunKeys(tasks: RunTask[], task: RunTask | undefined, attempt: Attempt | undefined) {
+function useRunKeys(tasks: RunTask[], task: RunTask | undefined) {
   const rows = useMemo(() => tasks.filter((one) => !one.isEpic), [tasks]);
   function step(by: number) {
     const at = rows.findIndex((one) => one.taskId === task?.taskId);
     const to = rows[Math.min(rows.length - 1, Math.max(0, at + by))];
     if (to) navigate(withQuery({ task: to.taskId, attempt: null }), { replace: true });
   }
-  function turn(by: number) {
-    const to = task?.history.find((one) => one.attempt === (attempt?.attempt ?? 0) + by);
-    if (task && to) navigate(withQuery({ task: task.taskId, attempt: String(to.attempt) }), { replace: true });
-  }
   useKeys("Run", [
     { keys: "J|ArrowDown", does: "Next step", run: () => step(1) },
     { keys: "K|ArrowUp", does: "Step before", run: () => step(-1) },
-    { keys: ",", does: "Attempt before", run: () => turn(-1) },
-    { keys: ".", does: "Next attempt", run: () => turn(1) },
   ]);
 }

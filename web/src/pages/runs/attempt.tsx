@@ -3,10 +3,13 @@ import type { Attempt, Proof as Found, RunTask } from "../../api/types";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { duration, Bytes, Digest, Cost, Duration, count } from "../../format";
-import { Command } from "../../parts/Button";
+import { Button, Command } from "../../parts/Button";
+import { Menu } from "../../parts/Menu";
 import { Loaded, quoted, sentence, told, Empty } from "../../parts/States";
-import { StatusGlyph } from "../../parts/StatusGlyph";
+import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
 import { Copied, Section, Term } from "../../parts/Facts";
+import { navigate, withQuery } from "../../router";
+import { useKeys } from "../../shell/keys";
 
 export function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
@@ -125,4 +128,25 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
 function words(name: string) {
   const all = name.replace(/([A-Z])/g, " $1").toLowerCase();
   return all.charAt(0).toUpperCase() + all.slice(1);
+}
+
+/** Which attempt at a task is shown; keys go from one to the next. */
+export function AttemptMenu({ step: { taskId, history }, now, small = false }: { step: RunTask; now: Attempt; small?: boolean }) {
+  const go = (attempt: number) => history.some((one) => one.attempt === attempt) && navigate(withQuery({ task: taskId, attempt: String(attempt) }), { replace: true });
+  useKeys("Attempts", [
+    { keys: ",", does: "Attempt before", run: () => go(now.attempt - 1) },
+    { keys: ".", does: "Next attempt", run: () => go(now.attempt + 1) },
+  ]);
+  if (history.length < 2) return null;
+  return (
+    <Menu
+      label="Attempts"
+      trigger={
+        <Button small={small}>
+          Attempt {now.attempt} of {history.at(-1)?.attempt}
+        </Button>
+      }
+      entries={history.map((one) => ({ label: `Attempt ${one.attempt}, ${STATE_WORDS[one.state].toLowerCase()}`, checked: one === now, onSelect: () => go(one.attempt) }))}
+    />
+  );
 }

@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from "react";
-import { Failure, api } from "../../api/request";
+import { api } from "../../api/request";
+import { useAct } from "../../api/resource";
 import { Button, Command } from "../../parts/Button";
 import { sentence } from "../../parts/States";
 import { Mark } from "../../shell/Sidebar";
@@ -10,24 +11,15 @@ import "./sign-in.css";
 export default function SignIn() {
   const { query } = usePlace();
   const [token, setToken] = useState("");
-  const [fault, setFault] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-
-  async function submit(event: FormEvent) {
+  const [submit, { busy, failure }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await api.post("/api/session", { token: token.trim() });
-      window.location.assign(ownPath(query.get("next")));
-    } catch (error) {
-      setFault(error instanceof Failure ? sentence(error.message) : "The token could not be sent.");
-      setBusy(false);
-    }
-  }
+    await api.post("/api/session", { token: token.trim() });
+    window.location.assign(ownPath(query.get("next")));
+  });
 
   return (
     <main className="sign-in">
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <div className="row">
           <Mark />
           <h1>Sign in to cleo</h1>
@@ -41,7 +33,7 @@ export default function SignIn() {
           autoFocus
           value={token}
           onText={setToken}
-          fault={fault && <span role="alert">{fault}</span>}
+          fault={failure && <span role="alert">{sentence(failure.message)}</span>}
         />
         <p className="small muted">Made on the machine where the server runs:</p>
         <Command line="cleo serve token create" />

@@ -6,6 +6,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Windowed } from "../../parts/Windowed";
 import { coarse, phone } from "../../parts/screen";
 import { Link, withQuery } from "../../router";
+import "./work.css";
 
 export default function Epics({ graph }: { graph: Resource<Graph> }) {
   return (
@@ -16,15 +17,9 @@ export default function Epics({ graph }: { graph: Resource<Graph> }) {
             <Empty command={'cleo add "First epic" --type epic'}>No epics yet. A task that others are a part of appears here, too.</Empty>
           ) : (
             <Windowed className="rows" label="Epics" items={groups} keyOf={(group) => group.id} heightOf={() => (coarse.matches || phone.matches ? 44 : 36)}>
-              {({ id, title, done, total }) => (
-                <Link className="line epic-line" href={withQuery({ epic: id, view: "list" })}>
-                  <StatusGlyph state={total > 0 && done === total ? "done" : done > 0 ? "running" : "waiting"} verified={false} label="" still />
-                  <span className="mono muted desk-only">{id}</span>
-                  <span className="ell">{title}</span>
-                  <progress value={done} max={Math.max(total, 1)} aria-label={`Parts of ${id}`} />
-                  <span className="figure muted">
-                    {done} of {total} done
-                  </span>
+              {(group) => (
+                <Link className="line epic-line" href={withQuery({ epic: group.id, view: "list" })}>
+                  <EpicFacts group={group} />
                 </Link>
               )}
             </Windowed>
@@ -32,5 +27,20 @@ export default function Epics({ graph }: { graph: Resource<Graph> }) {
         }
       </Loaded>
     </div>
+  );
+}
+
+/** An epic on one line, with how far its parts are. */
+export function EpicFacts({ group: { id, title, done, total } }: { group: Pick<Graph["groups"][number], "id" | "title" | "done" | "total"> }) {
+  return (
+    <>
+      <StatusGlyph state={total > 0 && done === total ? "done" : done > 0 ? "running" : "waiting"} verified={false} label="" still />
+      <span className="mono muted desk-only">{id}</span>
+      <span className="ell">{title}</span>
+      <progress value={done} max={Math.max(total, 1)} aria-label={`Parts of ${id}`} />
+      <span className="figure muted">
+        {done} of {total} done
+      </span>
+    </>
   );
 }

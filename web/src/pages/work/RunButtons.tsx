@@ -20,10 +20,12 @@ interface Props {
   tried: boolean;
   /** Whether this is what its page is about: then keys and the palette have it, too. */
   main?: boolean;
+  /** Whether another button of the page is the primary one. */
+  plain?: boolean;
 }
 
 /** Runs a task, shows its run or ends that, as its state allows: the same on its page and on its card. */
-export function RunButtons({ id, state, run, tried, main = false }: Props) {
+export function RunButtons({ id, state, run, tried, main = false, plain = false }: Props) {
   const [asking, setAsking] = useState<"run" | "stop" | null>(null);
   const label = tried ? "Run again" : "Run";
   const line = `cleo run ${id}`;
@@ -35,7 +37,7 @@ export function RunButtons({ id, state, run, tried, main = false }: Props) {
     <>
       {main && run && <Offer part={`run ${id}`} commands={[{ label: `Stop the run of ${id}`, cli: `cleo runs cancel ${run}`, run: () => setAsking("stop") }]} />}
       {runnable && (
-        <Button small look={main ? "primary" : "ghost"} icon="play" aria-label={name(`${label} ${id}`)} onClick={() => setAsking("run")}>
+        <Button small look={plain ? undefined : main ? "primary" : "ghost"} icon="play" aria-label={name(`${label} ${id}`)} onClick={() => setAsking("run")}>
           {main ? label : undefined}
         </Button>
       )}

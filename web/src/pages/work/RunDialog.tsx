@@ -1,9 +1,11 @@
+import { useState } from "react";
 import { useAct, useResource } from "../../api/resource";
 import { api } from "../../api/request";
 import type { RunRow } from "../../api/types";
 import { plural } from "../../format";
 import { Button, Command } from "../../parts/Button";
 import { Dialog } from "../../parts/Dialog";
+import { Field } from "../../parts/Field";
 import { Trouble, Loaded } from "../../parts/States";
 import { navigate } from "../../router";
 
@@ -20,12 +22,17 @@ interface Props {
   onClose: () => void;
 }
 
+/** The programs that cleo knows how to drive. */
+const RUNNERS = ["claude", "codex", "gemini", "opencode", "copilot"];
+
 /** Shows what would be run, by whom, before anything is started. */
 export default function RunDialog({ what, name, line, onClose }: Props) {
-  const preview = useResource<Preview>("/api/runs", { body: JSON.stringify({ ...what, dryRun: true }) });
+  const [runner, setRunner] = useState("");
+  const wish = { ...what, ...(runner !== "" && { runner }) };
+  const preview = useResource<Preview>("/api/runs", { body: JSON.stringify({ ...wish, dryRun: true }) });
 
   const [run, { busy, failure }] = useAct(async () => {
-    const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
+    const { run } = await api.post<{ run: RunRow }>("/api/runs", wish);
     navigate(`/runs/${run.id}`);
   });
   return (
@@ -34,10 +41,11 @@ export default function RunDialog({ what, name, line, onClose }: Props) {
         {(data) => <Previewed preview={data} />}
       </Loaded>
       {failure && <Trouble failure={failure} />}
-      <Command line={line} />
+      <Field label="Agents" value={runner} onText={setRunner} options={[{ value: "", label: "As in the settings" }, ...RUNNERS]} />
+      <Command line={runner === "" ? line : `${line} --runner ${runner}`} />
       <footer>
         <Button onClick={onClose}>Close</Button>
-        <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={run}>
+        <Button key={String(preview.data !== undefined)} autoFocus look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={run}>
           {preview.data ? `Run ${plural(preview.data.total, "task")}` : "Run"}
         </Button>
       </footer>

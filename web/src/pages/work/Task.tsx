@@ -6,10 +6,10 @@ import { Icon } from "../../parts/Icon";
 import { useKeys } from "../../shell/keys";
 import { Page, Unknown } from "../../shell/Page";
 import type { TaskPage } from "../../api/types";
-import type { ViewProps } from "../../App";
+import type { ViewProps } from "../../routes";
 import { TaskBody } from "./TaskPanel";
 import { useTask } from "./useTask";
-import { statesOf } from "./tabs/EvidenceTab";
+import { countGates } from "./tabs/EvidenceTab";
 import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
@@ -40,14 +40,13 @@ function One({ id }: { id: string }) {
 }
 
 function TaskRail({ page }: { page: TaskPage | undefined }) {
-  const required = page && statesOf(page.gates).filter((state) => state !== "optional").length;
-  const passed = page?.gates.required.filter((name) => page.gates.gates[name]?.passed).length;
+  const gates = page && countGates(page.gates);
   return (
     <Rail>
       <StateFact label="Status" page={page} />
       <Fact
         label="Gates"
-        value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)}
+        value={page && (page.gates.states === null ? "None" : `${gates?.passed} of ${gates?.required}`)}
         unit={page?.gates.states === null ? "tried" : "required"}
         href={withQuery({ tab: "evidence" })}
       />

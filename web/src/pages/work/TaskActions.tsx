@@ -6,8 +6,8 @@ import { Menu, type MenuEntry } from "../../parts/Menu";
 import { Refusal } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./rows";
-import { useAct, touch, useResource } from "../../api/resource";
-import { api, path } from "../../api/request";
+import { useAct, touch } from "../../api/resource";
+import { api } from "../../api/request";
 import { FormDialog } from "../../parts/Dialog";
 import { useDraft } from "../../parts/draft";
 import { navigate, Link } from "../../router";
@@ -21,8 +21,7 @@ export function TaskActions({ page }: { page: TaskPage }) {
   const [run, { failure, busy, forgive }] = useAct((what: Act) => act(task.id, what));
   const fits = (Object.keys(ACTS) as Act[]).filter((name) => ACTS[name].from.includes(state) && claimFits(name, claim !== null));
   const first = fits.find((name) => name === "complete" || name === "reopen");
-  const [asking, setAsking] = useState<"gate" | "dependency" | null>(null);
-  const close = () => setAsking(null);
+  const [asking, setAsking] = useState(false);
   const last = page.attempts.at(-1);
   const review = last && `/runs/${encodeURIComponent(last.run)}/${task.id}?attempt=${last.attempt}`;
   const command = `cleo spawn ${task.id}`;
@@ -33,8 +32,7 @@ export function TaskActions({ page }: { page: TaskPage }) {
   ]);
   const entries: MenuEntry[] = [
     ...fits.filter((name) => name !== first && name !== "cancel").map((name): MenuEntry => ({ label: ACTS[name].label, cli: `cleo ${name} ${task.id}`, onSelect: () => run(name) })),
-    { label: "Prove a gate", cli: `cleo verify ${task.id}`, onSelect: () => setAsking("gate") },
-    { label: "Add a dependency", onSelect: () => setAsking("dependency") },
+    { label: "Prove a gate", cli: `cleo verify ${task.id}`, onSelect: () => setAsking(true) },
     null,
     { label: "Copy the spawn command", icon: "copy", shortcut: "C", onSelect: () => copy(command, "command") },
     ...(fits.includes("cancel") ? [null, { label: ACTS.cancel.label, danger: true, cli: `cleo cancel ${task.id}`, onSelect: () => run("cancel") }] : []),
@@ -55,8 +53,7 @@ export function TaskActions({ page }: { page: TaskPage }) {
         )}
         <Menu offer={task.id} label={`More for ${task.id}`} align="start" trigger={<Button small look="ghost" icon="more" aria-label={`More for ${task.id}`} />} entries={entries} />
       </div>
-      {asking === "gate" && <GateDialog id={task.id} onClose={close} />}
-      {asking === "dependency" && <DependencyDialog id={task.id} onClose={close} />}
+      {asking && <GateDialog id={task.id} onClose={() => setAsking(false)} />}
       <Refusal failure={failure} onClose={forgive} />
     </div>
   );
@@ -102,21 +99,4 @@ function GateDialog({ id, onClose }: { id: string; onClose: () => void }) {
 function valuesOf(kind: Kind, text: string): string[] {
   const parts = kind === "run" ? text.split(/\s+/) : kind === "files" ? text.split(",") : [text];
   return parts.map((part) => part.trim()).filter(Boolean);
-}
-
-/** Makes a task wait for another one. The server refuses circles. */
-function DependencyDialog({ id, onClose }: { id: string; onClose: () => void }) {
-  const [text, setText] = useDraft(`depends.${id}`);
-  const found = useResource<{ items: { id: string; title: string }[] }>(path("/api/search", { q: text.trim(), kinds: "task", limit: 20 }), { keep: true });
-  const add = async () => {
-    await api.patch(`/api/work/tasks/${encodeURIComponent(id)}`, { addDepends: [text.trim()] });
-    touch("/api/work/");
-    setText("");
-  };
-  const others = (found.data?.items ?? []).filter((item) => item.id !== id);
-  return (
-    <FormDialog title={`What does ${id} wait for?`} action="Add" disabled={text.trim() === ""} act={add} onClose={onClose}>
-      <Field label="Id of the task" className="mono" value={text} maxLength={200} data-first onText={setText} offers={others.map((item) => ({ value: item.id, label: item.title }))} />
-    </FormDialog>
-  );
 }

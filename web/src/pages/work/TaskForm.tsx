@@ -6,11 +6,13 @@ import { type Failure, api } from "../../api/request";
 import { touch, useAct } from "../../api/resource";
 import type { Routed, TaskPage } from "../../api/types";
 import { Button } from "../../parts/Button";
-import { BothVersions, Discard, useEditing } from "../../parts/editing";
+import { BothVersions, Discard, sendByKey, useEditing } from "../../parts/editing";
 import { Field } from "../../parts/Field";
 import { sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
+import { isMac } from "../../shell/keys";
 import { dateOf, endOfDay } from "../agents-tasks/useTasks";
+import "./work.css";
 
 type Task = TaskPage["task"];
 
@@ -61,7 +63,7 @@ interface Props {
   onCreated?: (id: string) => void;
 }
 
-export function TaskForm({ task, part, onClose, onCreated }: Props) {
+export default function TaskForm({ task, part, onClose, onCreated }: Props) {
   const isNew = task === null;
   const editing = useEditing(`task.${task?.id ?? "new"}`, draftOf(task), task?.updatedAt ?? null);
   const { draft, base, at, both, dirty, clear } = editing;
@@ -87,7 +89,7 @@ export function TaskForm({ task, part, onClose, onCreated }: Props) {
   const field = (name: Name) => ({ name, value: draft[name], onText: put(name), fault: faultOf(failure, name) });
   const why = draft.title.trim() === "" ? "A task needs a title" : both.length > 0 ? "Choose between both versions first" : !dirty ? "Nothing was changed" : undefined;
   return (
-    <form className="form-pane" ref={form} onSubmit={save} noValidate>
+    <form className="form-pane" ref={form} onSubmit={save} onKeyDown={sendByKey} noValidate>
       <div className="scroll task-scroll">
         <div className="section form-fields">
           <Field label="Title" {...field("title")} />
@@ -112,7 +114,7 @@ export function TaskForm({ task, part, onClose, onCreated }: Props) {
       </div>
       <footer className="form-foot">
         <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
-        <Button look="primary" type="submit" disabled={busy || why !== undefined} title={why}>
+        <Button look="primary" type="submit" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || why !== undefined} title={why}>
           {isNew ? "Create task" : "Save"}
         </Button>
       </footer>

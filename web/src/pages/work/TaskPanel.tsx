@@ -13,7 +13,7 @@ import { PromptTab } from "./tabs/PromptTab";
 import { ReceiptTab } from "./tabs/ReceiptTab";
 import { priorityWord } from "./rows";
 import { useTask } from "./useTask";
-import { TaskForm } from "./TaskForm";
+import TaskForm from "./TaskForm";
 import { TaskActions } from "./TaskActions";
 
 interface Props {

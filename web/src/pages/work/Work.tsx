@@ -1,5 +1,5 @@
 // The task graph of cleo, as graph or list; the board is that of all tasks.
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
@@ -8,18 +8,19 @@ import { navigate, usePlace, withQuery, Link } from "../../router";
 import { Page, Split, Unknown } from "../../shell/Page";
 import { useKeys } from "../../shell/keys";
 import { useCommands } from "../../shell/places";
-import { useFilters, type ViewName, useGraph, type Filters } from "./filters";
+import { useFilters, type ViewName, useGraph } from "./filters";
 import { clearMarks, startMarking, toggleMark, useMarks, closeTask, select, useWalk } from "./selection";
 import { Fact, Rail } from "../../parts/Facts";
 import { plural, roughly } from "../../format";
 import type { Graph } from "../../api/types";
-import type { State } from "../../parts/StatusGlyph";
+import { type State, STATES, STATE_WORDS } from "../../parts/StatusGlyph";
+import { Filters } from "../../parts/Filters";
 import { later } from "../../parts/later";
 import { RunReady } from "./RunReady";
+import { useEpics } from "../agents-tasks/useTasks";
 import "./work.css";
 
 const BulkBar = later(() => import("./BulkBar"));
-const FilterDialog = later(() => import("./FilterDialog"));
 const Epics = lazy(() => import("./Epics"));
 const List = lazy(() => import("./List"));
 const GraphView = lazy(() => import("./graph/GraphView"));
@@ -30,6 +31,7 @@ const CRUMB = { label: "Work", href: "/work" };
 export default function Work() {
   const filters = useFilters();
   const graph = useGraph(filters);
+  const epics = useEpics(true);
   const marking = useMarks((marks) => marks.on) && filters.view === "list";
   useEffect(() => clearMarks, []);
   const isBoard = usePlace().query.get("view") === "board";
@@ -37,8 +39,7 @@ export default function Work() {
     if (isBoard) navigate(BOARD, { replace: true });
   }, [isBoard]);
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
-  const [filtering, setFiltering] = useState(false);
-  useWorkKeys(filters.task, marking, filters.view === "graph", () => setFiltering(true));
+  useWorkKeys(filters.task, marking, filters.view === "graph");
   useCommands("work", filters.task ? commandsFor(filters.task) : []);
   if (filters.epic && graph.failure?.absent) return <Unknown id={filters.epic} crumb={CRUMB} />;
   return (
@@ -49,11 +50,21 @@ export default function Work() {
       actions={
         <>
           <Views view={filters.view} />
-          <FilterMenu filters={filters} groups={graph.data?.groups ?? []} open={filtering} onOpen={setFiltering} />
           <RunReady epic={filters.epic} ready={graph.data?.counts.ready} />
         </>
       }
-      rail={<WorkRail graph={graph.data} />}
+      rail={
+        <div className="head-bars">
+          <WorkRail graph={graph.data} />
+          <Filters
+            what="task"
+            filters={[
+              { several: true, name: "status", label: "Status", values: STATES.map((value) => ({ value, label: STATE_WORDS[value] })) },
+              { name: "epic", label: "Epic", values: (epics.data?.groups ?? []).map(({ id, title }) => ({ value: id, label: title })) },
+            ]}
+          />
+        </div>
+      }
     >
       <Split
         panel={
@@ -88,12 +99,17 @@ const VIEWS: [ViewName, string][] = [
   ["epics", "Epics"],
 ];
 
+/** The graph draws every task of an epic: what filters them leads to the list. */
+function viewed(view: ViewName) {
+  return withQuery({ view, ...(view === "graph" && { status: null, q: null }) });
+}
+
 function Views({ view }: { view: ViewName }) {
   return (
     <>
       <nav className="segments desk-only" aria-label="View">
         {VIEWS.map(([name, label]) => (
-          <Link key={name} href={withQuery({ view: name })} replace aria-current={name === view ? "true" : undefined}>
+          <Link key={name} href={viewed(name)} replace aria-current={name === view ? "true" : undefined}>
             {label}
           </Link>
         ))}
@@ -113,7 +129,7 @@ function Views({ view }: { view: ViewName }) {
           </Button>
         }
         entries={[
-          ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) })),
+          ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(viewed(name), { replace: true }) })),
           { label: "Board", onSelect: () => navigate(BOARD) },
           ...(view !== "list" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
         ]}
@@ -139,7 +155,7 @@ function mark(open: string | null) {
   else startMarking();
 }
 
-function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, openFilter: () => void) {
+function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean) {
   const walk = useWalk();
   useKeys("Work", [
     // In the graph, arrows follow its lines.
@@ -151,7 +167,6 @@ function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, op
     ...(inGraph ? [] : [{ keys: "X", does: "Select the task, with Shift and a click all up to one", run: () => mark(task) }]),
     { keys: "Mod+Enter", does: "Open the task as a page", run: () => task && navigate(`/work/${task}`) },
     { keys: "Escape", does: "Close the task", run: () => (marking ? clearMarks() : task && closeTask()) },
-    { keys: "F", does: "Filter", run: openFilter },
   ]);
 }
 
@@ -201,18 +216,4 @@ function Critical({ graph }: { graph: Graph | undefined }) {
   const first = path.tasks.slice(0, 4).join(", ") + (path.tasks.length > 4 ? ` and ${path.tasks.length - 4} more` : "");
   const about = path.aboutMs === null ? undefined : `about ${roughly(path.aboutMs)}, from the median of ${plural(path.samples, "finished attempt")}`;
   return <Fact wide label={`Critical path: ${first}`} value={`${path.left} left`} unit={about} />;
-}
-
-function FilterMenu({ filters, groups, open, onOpen }: { filters: Filters; groups: Graph["groups"]; open: boolean; onOpen: (open: boolean) => void }) {
-  const set = filters.states.length + (filters.q === "" ? 0 : 1) + (filters.epic ? 1 : 0);
-  return (
-    <>
-      <Button icon="filter" shortcut="F" aria-haspopup="dialog" onClick={() => onOpen(true)} aria-pressed={set > 0} className="filter-button">
-        <span className="desk-only">Filter</span>
-        <span className="phone-only unseen">Filter</span>
-        {set > 0 && <span className="muted">{set}</span>}
-      </Button>
-      {open && <FilterDialog filters={filters} groups={groups} onClose={() => onOpen(false)} />}
-    </>
-  );
 }

@@ -19,21 +19,15 @@ export interface Filters {
 
 export function useFilters(): Filters {
   const { query } = usePlace();
-  return useMemo(
-    () => ({
-      epic: query.get("epic"),
-      states: statesOf(query.get("status")),
-      q: query.get("q") ?? "",
-      view: viewOf(query.get("view")),
-      task: query.get("task"),
-    }),
-    [query],
-  );
+  return useMemo(() => {
+    const [states, q] = [statesOf(query.get("status")), query.get("q") ?? ""];
+    return { epic: query.get("epic"), states, q, view: viewOf(query.get("view"), states.length > 0 || q !== ""), task: query.get("task") };
+  }, [query]);
 }
 
-function viewOf(word: string | null): ViewName {
-  if (word === "graph" || word === "list" || word === "epics") return word;
-  return phone.matches ? "list" : "graph";
+function viewOf(word: string | null, isFiltered: boolean): ViewName {
+  if (word === "list" || word === "epics" || (word === "graph" && !isFiltered)) return word;
+  return phone.matches || isFiltered ? "list" : "graph";
 }
 
 function statesOf(words: string | null): State[] {

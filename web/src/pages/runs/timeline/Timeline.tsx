@@ -105,7 +105,7 @@ function useElapsed(page: RunPage, live: boolean) {
   const now = useNow();
   const start = millis(page.run.startedAt);
   if (!live) return (page.run.completedAt ? millis(page.run.completedAt) : millis(page.now)) - start;
-  return Math.max(0, now + millis(page.now) - clockAt(page.now) - start);
+  return Math.max(0, now + millis(page.now) - clockAt(page.now, now) - start);
 }
 
 /** The range is in the address, in seconds; without one the whole run is shown and now is followed. */

@@ -58,14 +58,13 @@ function One({ evidence }: { evidence: Evidence }) {
   );
 }
 
-const GLYPHS: Record<GateState, State> = { open: "waiting", optional: "skipped", passed: "done", forced: "done", failed: "failed" };
-const NAMES: Record<GateState, string> = { open: "open", optional: "not required", passed: "passed", forced: "passed by force", failed: "failed" };
+const GLYPHS: Record<GateState, State> = { open: "waiting", optional: "skipped", passed: "done", forced: "done", failed: "failed", stale: "needsYou" };
+const NAMES: Record<GateState, string> = { open: "open", optional: "not required", passed: "passed", forced: "passed by force", failed: "failed", stale: "passed before files changed" };
 
 /** The six gates in their order, with what each was proven by. */
 export function GateList({ gates }: { gates: Gates }) {
   const states = statesOf(gates);
-  const required = states.filter((state) => state !== "optional").length;
-  const passed = gates.required.filter((name) => gates.gates[name]?.passed === true).length;
+  const { required, passed } = countGates(gates);
   return (
     <Section
       title="Gates"
@@ -80,8 +79,14 @@ export function GateList({ gates }: { gates: Gates }) {
   );
 }
 
-export function statesOf(gates: Gates): GateState[] {
-  return (gates.states as GateState[] | null) ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
+function statesOf(gates: Gates): GateState[] {
+  return gates.states ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
+}
+
+/** How many gates are required, and how many passed on the files as they are. */
+export function countGates(gates: Gates) {
+  const states = statesOf(gates);
+  return { required: states.filter((state) => state !== "optional").length, passed: states.filter((state) => state === "passed" || state === "forced").length };
 }
 
 function GateLine({ name, gates, state }: { name: GateName; gates: Gates; state: GateState }) {

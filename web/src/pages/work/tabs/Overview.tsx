@@ -107,7 +107,8 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
         {list.slice(0, 20).map((one) => (
           <span key={one.id} className="row tight">
             <StatusGlyph state={one.state} still />
-            <TaskLink id={one.id} title={one.title} />
+            <TaskLink id={one.id} />
+            <span className="ell">{one.title}</span>
           </span>
         ))}
         {missing.map((one) => (
@@ -122,11 +123,11 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
 }
 
 /** In the panel a task opens beside the list, on a page of its own as a page. */
-function TaskLink({ id, title }: { id: string; title?: string }) {
+function TaskLink({ id }: { id: string }) {
   const { path } = usePlace();
   const href = path === "/work" ? withQuery({ task: id }) : `/work/${id}`;
   return (
-    <TextLink className="mono" href={href} title={title}>
+    <TextLink className="mono" href={href}>
       {id}
     </TextLink>
   );
