@@ -76,7 +76,7 @@ c (?:\s*[\x02\x03]+)?";
 
 /// Words for the design before one of its fields.
 const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existing|present)\s+)?(?:design(?:['’]s)?\s+)?";
-pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
+const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let options = list_offered().filter_map(|field| match field.kind {

@@ -1,23 +1,18 @@
 //! Calls that a language model proposes for messages that the grammar does not understand. A call is accepted only if
-//! the message says the same; one that writes has to account for every word.
+//! the message says the same.
 
-use regex::{Captures, Regex};
+use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::grammar::TO;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, check_fields, format_value, truncate};
 use super::vocabulary::{
-    COMPONENT, Field, TYPES, component_type, contains_word, find_field, list_names, list_offered,
-    types,
+    COMPONENT, Field, component_type, find_field, list_names, list_offered, types,
 };
 use super::{Call, Tool};
 use crate::error::{is_control_character, shorten};
 use crate::plan::message::strip_fence;
-
-/// Words of a request without meaning.
-const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
 pub(crate) type Advice = Result<Call, String>;
@@ -159,98 +154,45 @@ fn strip_control_characters(text: &str) -> String {
     text.chars().filter(|c| !is_control_character(*c)).collect()
 }
 
-/// Checks a call of a model against its message and returns the part that is not in it. A client and a component
-/// have to be in the message, or the client in the conversation, and every value where a sentence has one of its
-/// kind. A call that writes has to begin with a verb for it and leave no word over.
+/// Checks that a message says what a call of a model holds, and returns the part that it does not: the client, or that of
+/// the conversation, the number of the component, and each field with its value, a text in quotes. A user confirms what
+/// is written.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
-    let named = sentence.client_or(client);
+    let (named, id) = (sentence.client_or(client), call.text("componentId"));
     if sentence.clients.len() > 1 || call.has("clientId") && Some(call.text("clientId")) != named {
         return Err(format!("client {}", call.text("clientId")));
     }
-    let mut left = sentence.plain.clone();
-    let id = regex::escape(call.text("componentId"));
-    let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
-    if !id.is_empty() && !blanks_first_match(&mut left, &numbered, |_| true) {
+    let has = |pattern: &str| Regex::new(pattern).is_ok_and(|it| it.is_match(&sentence.plain));
+    let number = regex::escape(id);
+    let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{number}\b");
+    if !id.is_empty() && !has(&numbered) {
         return Err(format!("component {id}"));
     }
-    let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
-    let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
-    if needs_sentence(call.tool)
-        || call.tool.can_write() && !blanks_first_match(&mut left, &verbs, |_| true)
-    {
+    if needs_sentence(call.tool) {
         return Err(call.tool.name().to_string());
     }
-    let criteria = criteria.iter().map(|pair| (true, pair));
-    for (is_criterion, (key, value)) in criteria.chain(updates.iter().map(|pair| (false, pair))) {
+    let is_border = |c: char| c.is_whitespace() || matches!(c, ',' | CLIENT | BARE);
+    let words = sentence.plain.split(is_border);
+    let words: Vec<&str> = words
+        .map(|word| word.trim_end_matches(['.', '!']))
+        .collect();
+    let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
+    for (key, value) in criteria.iter().chain(&updates) {
         let field = find_field(call.tool.fields(), key);
         let kind = field.map_or(Kind::Text, |field| field.kind);
-        let mut kinds = TYPES.iter().filter(|_| key == "component_type");
-        let pattern = match (
-            kinds.find(|words| contains_word(words, &format_value(value))),
-            field,
-        ) {
-            // "Button" in "button radius" is not a component.
-            (Some(words), _) => format!(
-                r"\b(?:{words})\b(?P<field>[\s_-]+{})?",
-                list_names(COMPONENT)
-            ),
-            (None, Some(field)) => write_pattern(field, is_criterion),
-            (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x04\x01+)".to_string(),
+        let is_value = |text: &str| kind.read(&text.into()).as_ref() == Some(value);
+        let has_name = |field: &Field| has(&list_names(std::slice::from_ref(field)));
+        let is_said = match kind {
+            Kind::Protected => words
+                .iter()
+                .any(|word| component_type(word) == value.as_str()),
+            Kind::Text | Kind::Name | Kind::Address => sentence.quotes().any(is_value),
+            _ => sentence.quotes().chain(words.iter().copied()).any(is_value),
         };
-        let is_it = |found: &Captures<'_>| {
-            let quoted = found
-                .name("quoted")
-                .map(|it| sentence.read_quote(it.range()));
-            let text = quoted.or(found.name("bare").map(|bare| Some(bare.as_str())));
-            let is_part = found.name("field").is_some();
-            !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
-        };
-        if !blanks_first_match(&mut left, &pattern, is_it) {
+        let is_named = key == "component_type" || field.is_none_or(has_name);
+        if !is_said || !is_named {
             return Err(format_value(value));
         }
     }
-    let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
-    let mut words = left.split(between).filter(|_| call.tool.can_write());
-    match words.find(|word| !word.is_empty() && !contains_word(FILLERS, word)) {
-        Some(word) => Err(word.to_string()),
-        None => Ok(()),
-    }
-}
-
-/// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
-/// A text is in quotes, so that its end is certain; other values are one word.
-fn write_pattern(field: &Field, is_criterion: bool) -> String {
-    let words = list_names(std::slice::from_ref(field));
-    let bare = match field.kind {
-        Kind::Text | Kind::Name | Kind::Address => "",
-        _ => r"|(?P<bare>[^\x01-\x04\s,]*[^\x01-\x04\s,.!])",
-    };
-    let value = format!(r"(?:(?P<quoted>\x04\x01+){bare})");
-    let (the, of) = (
-        r"(?:(?:the|its|an?)\s+)?",
-        r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?",
-    );
-    match is_criterion {
-        true => format!(r"\bwith\s+{the}{words}\s+{value}"),
-        false => format!(
-            r"(?:,?\s*\band\s+|,\s*)?{the}(?:\bhave\s+{the}{words}\s+|\b{words}{of}{TO}){value}"
-        ),
-    }
-}
-
-/// Blanks the first place of a pattern that fits; returns false if there is none.
-fn blanks_first_match(
-    left: &mut String,
-    pattern: &str,
-    fits: impl Fn(&Captures<'_>) -> bool,
-) -> bool {
-    let regex = Regex::new(pattern).ok();
-    let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
-    let Some(found) = found.find(|found| fits(found)) else {
-        return false;
-    };
-    let place = found.get_match().range();
-    let blanks = " ".repeat(place.len());
-    left.replace_range(place, &blanks);
-    true
+    Ok(())
 }

@@ -29,6 +29,7 @@ const LINK: &str = "to|be|into|as|by|with|and|or|of|on|for|in|from|should|is|cal
 patterns! {
     /// A double quote up to the next one; a single one only around words, in which it is an apostrophe.
     QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|\b'\b)*?'\B|‘[^‘]*?’\B"#;
+    MASKED = r"\x04\x01+";
     /// "client 6", "for my clientId: 6", "(client #6)", …
     NAMED =
         r"(?:(?P<for>\bfor\s+)|[,;:(]\s*|\b(?:of|on|in|from)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
@@ -139,6 +140,12 @@ impl Sentence {
         inner.next()?;
         inner.next_back()?;
         is_quoted.then_some(inner.as_str())
+    }
+
+    /// Returns the texts in quotes.
+    pub(super) fn quotes(&self) -> impl Iterator<Item = &str> {
+        let quotes = MASKED.find_iter(&self.plain);
+        quotes.filter_map(|quote| self.read_quote(quote.range()))
     }
 
     /// Returns a name, which is only looked up: a quoted text, one word, or up to three.

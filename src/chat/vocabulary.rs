@@ -123,7 +123,7 @@ pub(crate) static COMPONENT: &[Field] = fields! {
 };
 
 /// Types of components; the first word is stored.
-pub(super) const TYPES: &[&str] = &[
+const TYPES: &[&str] = &[
     "cards|card",
     "buttons|button",
     "texts|text",

@@ -4731,7 +4731,7 @@ export interface components {
              */
             share: number;
         };
-        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
+        /** @description A call that waits for a yes, for the choice of a component, or for the client. */
         Pending: {
             /** @default editor */
             agent: components["schemas"]["ChatAgent"];
@@ -4769,7 +4769,7 @@ export interface components {
             options: components["schemas"]["ComponentOption"][];
             tool: components["schemas"]["Tool"];
         };
-        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
+        /** @description A call that waits for a yes, for the choice of a component, or for the client. */
         PendingInput: {
             /** @default editor */
             agent: components["schemas"]["ChatAgentInput"];
@@ -4808,7 +4808,7 @@ export interface components {
             tool: components["schemas"]["Tool"];
         };
         /** @description The answer that a pending call needs. */
-        PendingKind: "confirm" | "select" | "client" | "field" | "value";
+        PendingKind: "confirm" | "select" | "client";
         PhaseStatus: "pending" | "active" | "completed";
         /** @description The phases in order. */
         Phases: {

@@ -26,47 +26,20 @@ const ANSWER: &str = "answer";
 const MEDIA: &str = "media";
 const CHAT: &str = "chat";
 
-/// Records that name one that is not there, or that do not fit to another.
+/// Records that name one that is not there, and security groups of one title.
 const FAULTS: &str = "
-    WITH whole AS (SELECT * FROM records WHERE json_valid(record)),
-    clients AS (SELECT owner, record ->> 'client_type' AS type FROM whole WHERE kind = 'client'),
-    questions AS (SELECT id, record ->> 'client_type' AS type, record -> 'options' AS options
-        FROM whole WHERE kind = 'question'),
-    answers AS (SELECT owner, id, record -> 'chosen_options' AS chosen,
-        'the answer of client ' || owner || ' to question ' || id AS name
-        FROM whole WHERE kind = 'answer'),
-    security_groups AS (SELECT owner, id, record ->> 'security_group_title' AS title
-        FROM whole WHERE kind = 'security group'),
-    guards AS (SELECT owner, record ->> 'component_id' AS component,
-        record ->> 'security_group_id' AS security_group FROM whole WHERE kind = 'guard')
-    SELECT 'client ' || owner || ' has no client_type' FROM clients WHERE trim(type) = ''
-    UNION ALL SELECT trim(kind || ' ' || id) || ' belongs to client ' || owner || ', who is not there'
-        FROM whole WHERE kind IN ('media', 'design', 'component', 'security group', 'answer')
-            AND owner NOT IN (SELECT owner FROM clients)
-    UNION ALL SELECT 'the design of client ' || owner || ' names media ' || value
-        || ', which is not there'
-        FROM whole, json_each(whole.record)
-        WHERE kind = 'design' AND key IN ('banner_library_id', 'background_library_id')
-            AND value IS NOT NULL
-            AND (owner, value) NOT IN (SELECT owner, id FROM whole WHERE kind = 'media')
-    UNION ALL SELECT 'security group ' || security_group || ' on component ' || component
-        || ' of client ' || owner || ': there is no such ' || missing
-        FROM (SELECT *, CASE
-                WHEN (owner, component) NOT IN
-                    (SELECT owner, id FROM whole WHERE kind = 'component') THEN 'component'
-                WHEN (owner, security_group) NOT IN (SELECT owner, id FROM security_groups)
-                    THEN 'security group' END AS missing FROM guards)
-        WHERE missing IS NOT NULL
-    UNION ALL SELECT 'security group ' || id || ' of client ' || owner
-        || iif(trim(title) = '', ' has no title', ' has the title of another')
-        FROM security_groups GROUP BY owner, lower(title) HAVING count(*) > 1 OR trim(title) = ''
-    UNION ALL SELECT name || ': ' || iif(questions.type IS NULL, 'there is no such question',
-            'clients of another type than `' || questions.type || '` are not asked it')
-        FROM answers JOIN clients USING (owner) LEFT JOIN questions USING (id)
-        WHERE questions.type IS NOT clients.type
-    UNION ALL SELECT name || ' is `' || value || '`, which cannot be chosen'
-        FROM answers JOIN questions USING (id), json_each(chosen)
-        WHERE json_array_length(options) > 0 AND value NOT IN (SELECT value FROM json_each(options))
+    WITH guards AS (SELECT owner, record ->> 'component_id' AS component,
+        record ->> 'security_group_id' AS id FROM records WHERE kind = 'guard' AND json_valid(record))
+    SELECT trim(kind || ' ' || id) || ' belongs to client ' || owner || ', who is not there'
+        FROM records WHERE kind IN ('media', 'design', 'component', 'security group', 'answer')
+            AND owner NOT IN (SELECT owner FROM records WHERE kind = 'client')
+    UNION ALL SELECT 'security group ' || id || ' on component ' || component || ' of client ' || owner
+        || ': one of them is not there'
+        FROM guards WHERE ('component', owner, component) NOT IN (SELECT kind, owner, id FROM records)
+            OR ('security group', owner, id) NOT IN (SELECT kind, owner, id FROM records)
+    UNION ALL SELECT 'security group ' || id || ' of client ' || owner || ' has the title of another'
+        FROM records WHERE kind = 'security group' AND json_valid(record)
+        GROUP BY owner, lower(record ->> 'security_group_title') HAVING count(*) > 1
     LIMIT 1";
 
 /// Names a record; no other has the same name.
