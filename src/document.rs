@@ -54,7 +54,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
 }
 
 /// Returns what follows the text whose first quote has just been read.
-pub(crate) fn after_text(mut rest: &[u8]) -> &[u8] {
+fn after_text(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
         let skipped = if rest[at] == b'"' { 1 } else { 2 };
         let is_end = skipped == 1;

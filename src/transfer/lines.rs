@@ -1,12 +1,10 @@
 //! JSON, line by line or as one document: a fault of one object hides no other.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 
 use super::Reading;
 use super::fields::Fields;
-use crate::document::{Object, after_text};
+use crate::document::Object;
 
 /// Maximum length of a line, in bytes.
 const LINE_MAX: usize = 16 << 20;
@@ -65,7 +63,7 @@ fn parse(line: &[u8]) -> Result<Option<Fields>, String> {
     if line.is_empty() {
         return Ok(None);
     }
-    match serde_json::from_slice(&keep_numbers(line)) {
+    match serde_json::from_slice(line) {
         Ok(Object(fields)) => Ok(Some(Fields::new(fields))),
         Err(cause) => Err(describe(&cause)),
     }
@@ -104,88 +102,4 @@ pub(super) fn with_lines<'a>(whole: &[u8], parts: &[&'a RawValue]) -> Vec<(usize
         found.push((line, part.get().as_bytes()));
     }
     found
-}
-
-/// Returns a JSON text in which each number that is too large or too exact for this program is a string.
-fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
-    let mut kept: Option<Vec<u8>> = None;
-    let (mut at, mut copied) = (0, 0);
-    while let Some(byte) = json.get(at) {
-        match byte {
-            b'"' => at = json.len() - after_text(&json[at + 1..]).len(),
-            b'-' | b'0'..=b'9' => {
-                let is_part =
-                    |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
-                let end = at + json[at..].iter().take_while(is_part).count();
-                if is_inexact(&json[at..end]) {
-                    let kept = kept.get_or_insert_default();
-                    kept.extend_from_slice(&json[copied..at]);
-                    kept.push(b'"');
-                    kept.extend_from_slice(&json[at..end]);
-                    kept.push(b'"');
-                    copied = end;
-                }
-                at = end;
-            }
-            _ => at += 1,
-        }
-    }
-    match kept {
-        None => Cow::Borrowed(json),
-        Some(mut kept) => {
-            kept.extend_from_slice(&json[copied..]);
-            Cow::Owned(kept)
-        }
-    }
-}
-
-fn is_inexact(number: &[u8]) -> bool {
-    let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
-    if number.len() <= 15 && !has_exponent {
-        return false;
-    }
-    let Ok(text) = std::str::from_utf8(number) else {
-        return false;
-    };
-    let is_whole = !has_exponent && !text.contains('.');
-    if is_whole {
-        return text.parse::<i64>().is_err() && text.parse::<u64>().is_err();
-    }
-    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
-    let digits = mantissa.bytes().filter(u8::is_ascii_digit);
-    let digits = digits.skip_while(|digit| *digit == b'0');
-    let is_zero = digits.clone().all(|digit| digit == b'0');
-    match text.parse::<f64>() {
-        Ok(value) => !value.is_finite() || (value == 0.0 && !is_zero) || digits.count() > 17,
-        Err(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_would_change_become_texts() {
-        for (text, kept) in [
-            (
-                r#"{"a":1,"b":-2.50,"c":1e3}"#,
-                r#"{"a":1,"b":-2.50,"c":1e3}"#,
-            ),
-            (
-                r#"[1e400,-1E+999,1e-999]"#,
-                r#"["1e400","-1E+999","1e-999"]"#,
-            ),
-            (r#"[18446744073709551615]"#, r#"[18446744073709551615]"#),
-            (r#"[18446744073709551616]"#, r#"["18446744073709551616"]"#),
-            (r#"["1e400","\"",1e400]"#, r#"["1e400","\"","1e400"]"#),
-            (
-                r#"[0.1000000000000000055511151231257827,0e999]"#,
-                r#"["0.1000000000000000055511151231257827",0e999]"#,
-            ),
-        ] {
-            let found = keep_numbers(text.as_bytes());
-            assert_eq!(String::from_utf8_lossy(&found), kept);
-        }
-    }
 }

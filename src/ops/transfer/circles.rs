@@ -1,5 +1,4 @@
-//! Finds tasks that wait for each other, and endless nesting. An export never makes a known task wait for itself: its
-//! references stay unchanged. Any other file is refused, or imported without the references.
+//! Finds tasks that wait for each other, and endless nesting. Such a file is refused, or imported without the references.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,22 +14,13 @@ use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::graph::{in_circles, reachable};
 use crate::transfer::report::{Circle, Loose};
 
-const WAITS_FOR_ITSELF: &str = "it would wait for itself";
-
 type Group = BTreeSet<TaskId>;
 
 impl Plan {
     /// Removes references by which tasks could never be done, and reports them.
     pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        let is_own = self.is_own();
-        let mut is_waiting = !is_own || self.break_circles(tasks)?;
-        if self.limit_depth(tasks)? && is_own {
-            is_waiting = self.break_circles(tasks)?;
-        }
-        if !is_waiting {
-            return Ok(());
-        }
-        for group in self.find_circles(false, tasks)? {
+        self.limit_depth(tasks)?;
+        for group in self.find_circles(self.is_own(), tasks)? {
             let members = group.iter().map(|id| self.name(*id)).collect();
             self.report.cycles.add(|| Circle { members });
             for at in self.places_of(&group) {
@@ -79,58 +69,8 @@ impl Plan {
         Ok(groups)
     }
 
-    /// Undoes changes of an export by which tasks would wait for each other; returns true if some still do.
-    fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
-        loop {
-            let groups = self.find_circles(true, tasks)?;
-            let mut is_broken = false;
-            for group in &groups {
-                is_broken |= self.break_circle(group).is_some();
-            }
-            if !is_broken {
-                return Ok(!groups.is_empty());
-            }
-        }
-    }
-
-    /// Breaks a circle: known tasks keep their references; if those did not change, new tasks lose theirs. `None` for a
-    /// circle of new tasks, or one that was here before.
-    fn break_circle(&mut self, group: &Group) -> Option<()> {
-        let places = self.places_of(group);
-        let is_new = |at: &usize| self.entries[*at].before.is_none();
-        let (new, known): (Vec<usize>, Vec<usize>) = places.into_iter().partition(is_new);
-        if new.len() == group.len() {
-            return None;
-        }
-        let mut is_broken = false;
-        for at in known {
-            let is_kept = self.keep_fields(at, &["parent", "depends"], WAITS_FOR_ITSELF) > 0;
-            self.entries[at].is_partial |= is_kept;
-            is_broken |= is_kept;
-        }
-        let unheard = if is_broken { Vec::new() } else { new };
-        for at in unheard {
-            let task = &mut self.entries[at].record.task;
-            let is_refused = |id: &TaskId| group.contains(id);
-            let mut fields = Vec::new();
-            if task.parent.take_if(|id| is_refused(id)).is_some() {
-                fields.push("parent".to_string());
-            }
-            if task.depends.extract_if(.., |id| is_refused(id)).count() > 0 {
-                fields.push("depends".to_string());
-            }
-            if !fields.is_empty() {
-                self.entries[at].is_partial = true;
-                self.report_kept(at, fields, WAITS_FOR_ITSELF);
-                is_broken = true;
-            }
-        }
-        is_broken.then_some(())
-    }
-
-    /// Removes parents by which tasks would be nested too deep, or be parts of themselves; returns true if there were
-    /// any.
-    fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
+    /// Removes parents by which tasks would be nested too deep, or be parts of themselves.
+    fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
             let above = self.list_ancestors(self.entries[at].record.task.parent, tasks)?;
@@ -138,18 +78,13 @@ impl Plan {
                 deep.push(at);
             }
         }
-        for at in &deep {
-            if self.is_own() && self.entries[*at].before.is_some() {
-                let n_kept = self.keep_fields(*at, &["parent"], "it would be nested too deep");
-                self.entries[*at].is_partial |= n_kept > 0;
-            } else {
-                self.entries[*at].record.task.parent = None;
-                let message =
-                    format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
-                self.add_fault(*at, message);
-            }
+        for at in deep {
+            self.entries[at].record.task.parent = None;
+            let message =
+                format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
+            self.add_fault(at, message);
         }
-        Ok(!deep.is_empty())
+        Ok(())
     }
 
     /// Returns the tasks above a task with this parent, up to the maximum depth.

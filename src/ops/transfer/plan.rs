@@ -6,7 +6,7 @@
 //! unchanged. If a version of an export is merged in part for another reason, it is dated one millisecond later than
 //! both, so that the other copy imports it and all copies become equal.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 use serde_json::json;
@@ -36,8 +36,6 @@ pub(super) struct Plan {
     by_uid: HashMap<String, usize, RandomState>,
     pub(super) by_key: HashMap<String, usize, RandomState>,
     pub(super) aliases: HashMap<String, usize, RandomState>,
-    /// Ids of several tasks of an export: two exports in one file.
-    pub(super) ambiguous: HashSet<String, RandomState>,
     /// Skipped tasks, by key: the uid, and whether it is done.
     pub(super) left: HashMap<String, (String, bool), RandomState>,
 }
@@ -63,7 +61,6 @@ impl Plan {
             by_uid: HashMap::default(),
             by_key: HashMap::default(),
             aliases: HashMap::default(),
-            ambiguous: HashSet::default(),
             left: reading.left,
         };
         for record in reading.records {
@@ -92,7 +89,7 @@ impl Plan {
 
     fn add(&mut self, mut record: Record) {
         let at = self.entries.len();
-        let mut origin = record.id.clone();
+        let (mut origin, mut is_other_export) = (record.id.clone(), false);
         let first = match self.is_own() {
             true => self.by_uid.get(&record.task.uid).copied(),
             false => self.by_key.get(&record.key).copied().filter(|first| {
@@ -112,9 +109,7 @@ impl Plan {
             let is_free = |name: &String| !self.by_key.contains_key(name);
             origin = names.into_iter().find(is_free).unwrap_or(origin);
             self.by_key.insert(origin.clone(), at);
-            if self.is_own() {
-                self.ambiguous.insert(record.key.clone());
-            }
+            is_other_export = self.is_own();
         }
         self.by_key.entry(record.key.clone()).or_insert(at);
         if let Some(alias) = record.alias.take() {
@@ -137,6 +132,10 @@ impl Plan {
             is_newer_here: false,
             is_partial: false,
         });
+        if is_other_export {
+            let message = "another task has its id in this file; import each export by itself";
+            self.add_fault(at, message.to_string());
+        }
     }
 
     fn report_repeated(&mut self, record: &Record, outcome: &str) {

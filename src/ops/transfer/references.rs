@@ -29,15 +29,6 @@ impl Plan {
         let record = &mut self.entries[at].record;
         let parents = mem::take(&mut record.parents);
         let depends = mem::take(&mut record.depends);
-        let is_ambiguous =
-            |it: &&Reference| it.readings.iter().any(|key| self.ambiguous.contains(key));
-        if let Some(reference) = parents.iter().chain(&depends).find(is_ambiguous) {
-            let message = format!(
-                "it refers to {}, the id of two tasks in this file; import each export by itself",
-                reference.given
-            );
-            self.add_fault(at, message);
-        }
         let mut parent = self.resolve_parent(at, &parents, tasks)?;
         let mut depends = self.resolve_depends(at, &depends, tasks)?;
         if let Some(before) = self.entries[at].before.as_ref().filter(|_| !self.is_own()) {
@@ -141,9 +132,6 @@ impl Plan {
 
     fn find(&self, at: usize, reference: &Reference, tasks: &dyn Transaction) -> Result<Target> {
         for key in &reference.readings {
-            if self.ambiguous.contains(key) {
-                return Ok(Target::Missing);
-            }
             if let Some(place) = self.by_key.get(key).or_else(|| self.aliases.get(key)) {
                 return Ok(Target::Task(self.entries[*place].record.task.id));
             }

@@ -167,15 +167,20 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
     let _ = tasks::change(context, id, patch, true);
 }
 
-/// Imports a file twice; the second time changes nothing. Returns the tasks before and after.
-fn import_twice(context: &mut Context, file: &str) -> [String; 2] {
+/// Imports a file twice; the second time changes nothing. Returns the tasks before and after, nothing if the changes of
+/// both copies together are a circle.
+fn import_twice(context: &mut Context, file: &str) -> Option<[String; 2]> {
     let before = text(context);
     let request = Request {
         text: file.to_string(),
         ..Request::default()
     };
     let first = import_text(context, request.clone()).unwrap();
-    assert!(context.notes.failure.is_none(), "{first:?}");
+    if context.notes.failure.is_some() {
+        let is_circle = first.cycles.total > 0 || format!("{first:?}").contains("a part of itself");
+        assert!(is_circle, "{first:?}");
+        return None;
+    }
     let after = text(context);
     let cursor = context.read(|tasks| tasks.last_cursor()).unwrap();
     let again = import_text(context, request.clone()).unwrap();
@@ -183,7 +188,7 @@ fn import_twice(context: &mut Context, file: &str) -> [String; 2] {
     assert_eq!(counts, (0, 0), "{again:?}");
     assert_eq!(text(context), after, "twice is once");
     assert_eq!(context.read(|tasks| tasks.last_cursor()).unwrap(), cursor);
-    [before, after]
+    Some([before, after])
 }
 
 /// Removes claims, proof and keys, which each copy has for itself.
@@ -296,9 +301,13 @@ proptest! {
         for round in 0.. {
             let of_ana = text(ana);
             let of_ben = text(ben);
-            let [ben_before, ben_after] = import_twice(ben, &of_ana);
+            let Some([ben_before, ben_after]) = import_twice(ben, &of_ana) else {
+                return Ok(());
+            };
             let of_ben = if is_at_once { of_ben } else { text(ben) };
-            let [ana_before, ana_after] = import_twice(ana, &of_ben);
+            let Some([ana_before, ana_after]) = import_twice(ana, &of_ben) else {
+                return Ok(());
+            };
             if (ana_before, ben_before) == (ana_after, ben_after) {
                 break;
             }

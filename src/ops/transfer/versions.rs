@@ -169,10 +169,6 @@ impl Plan {
         let mut fields = Vec::new();
         for name in names {
             let is_changed = match *name {
-                "parent" => mem::replace(&mut task.parent, before.parent) != before.parent,
-                "depends" => {
-                    mem::replace(&mut task.depends, before.depends.clone()) != before.depends
-                }
                 "acceptance" => {
                     mem::replace(&mut task.acceptance, before.acceptance.clone())
                         != before.acceptance
