@@ -140,15 +140,9 @@ pub(crate) struct Removed {
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub(crate) claim: Option<Claim>,
-    /// Whether a part of the task could not be read. It comes back damaged: a criterion may be missing.
+    /// Whether a part of it could not be read. It does not come back, because a demand for proof may be missing.
     #[serde(default)]
-    pub(crate) has_damaged_task: bool,
-    /// Whether the last prompt could not be read. It comes back damaged, because it demands a proof.
-    #[serde(default)]
-    pub(crate) has_damaged_prompt: bool,
-    /// Whether the gate record could not be read. It comes back damaged, too.
-    #[serde(default)]
-    pub(crate) has_damaged_gates: bool,
+    pub(crate) is_damaged: bool,
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,6 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::columns::next;
 use super::faults::{self, Faults};
 use super::{
     SqliteStore, SqliteTransaction, chat, conversations, graph, last, log, nodes, records, runs,
@@ -12,7 +11,7 @@ use super::{
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
-use crate::store::{Claims, OperationFilter, Removed, Tasks, Transaction};
+use crate::store::{Claims, OperationFilter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
@@ -153,26 +152,6 @@ impl SqliteTransaction<'_> {
             kept.open_needs = open.saturating_sub(1);
             kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
         })
-    }
-
-    /// Makes damaged again what was damaged of a task when it was deleted: it would come back without its demand for proof.
-    pub(super) fn damage_again(&self, removed: &Removed) -> Result<()> {
-        let id = removed.task.id.0;
-        if removed.has_damaged_task {
-            self.execute("UPDATE tasks SET acceptance = '' WHERE number = ?1", [id])?;
-        }
-        if removed.has_damaged_prompt {
-            let sql = concat!(
-                "INSERT INTO spawns VALUES (",
-                next!("spawns", "sequence"),
-                ", ?1, '', '', '', '', NULL, NULL, NULL, NULL, 0)"
-            );
-            self.execute(sql, [id])?;
-        }
-        if removed.has_damaged_gates {
-            self.execute("INSERT INTO gates VALUES (?1, '', 0)", [id])?;
-        }
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Row, params_from_iter};
 use super::checksum::{Checksum, sum_values};
 use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
 use super::{SqliteTransaction, graph};
-use crate::error::{Code, Result};
+use crate::error::{Code, Error, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::score::normalize;
@@ -260,24 +260,22 @@ impl Tasks for SqliteTransaction<'_> {
                 }
             }
         }
-        let gates = self.gates(id);
+        let (gates, is_unread) = (self.gates(id), self.task(id).is_err());
         let removed = Removed {
-            has_damaged_task: self.task(id).is_err(),
             task,
-            has_damaged_prompt: self.latest_spawn(id).is_err(),
-            has_damaged_gates: gates.is_err(),
+            is_damaged: is_unread || gates.is_err() || self.latest_spawn(id).is_err(),
             spawns: self.spawns(id)?,
             links: self.links(id)?,
             gates: ignore_damage(gates)?,
             claim: self.claim(id)?,
         };
         self.record(&log::delete(&removed))?;
-        if !removed.has_damaged_task {
+        if !is_unread {
             self.forget_words(&removed.task)?;
         }
         self.note_gone(&removed.task)?;
         self.execute("DELETE FROM tasks WHERE number = ?1", [id.0])?;
-        match removed.has_damaged_task {
+        match is_unread {
             // Its words in the index are unknown.
             true => self.read_all_words(),
             false => Ok(()),
@@ -286,6 +284,10 @@ impl Tasks for SqliteTransaction<'_> {
 
     fn restore(&mut self, removed: &Removed) -> Result<()> {
         let id = removed.task.id;
+        if removed.is_damaged {
+            let message = format!("{id} was damaged when it was deleted; import it from an export");
+            return Err(Error::new(Code::RowDamaged, message));
+        }
         self.write(None, &removed.task)?;
         for spawn in &removed.spawns {
             self.write_spawn(spawn)?;
@@ -296,7 +298,6 @@ impl Tasks for SqliteTransaction<'_> {
         if removed.gates != Gates::default() {
             self.write_gates(id, &removed.gates)?;
         }
-        self.damage_again(removed)?;
         if let Some(claim) = &removed.claim {
             self.put_claim(claim)?;
         }
