@@ -16,35 +16,25 @@ pub(crate) struct Entry {
     pub(crate) line: usize,
 }
 
-/// Reads a file. Names may be nested (`list:` and below it `limit: 50`) or flat (`list.limit: 50`).
+/// Reads a file of flat names (`list.limit: 50`).
 pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
-    let entries = parse_flat_names(path, text)?
-        .into_iter()
-        .map(|(name, value)| {
-            let line = find_line(text, &name);
-            let refuse = |what: &str| {
-                let is_flat = text.lines().any(|line| is_flat_line(line, &name));
-                let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
-                let error = error.fix(show_line_command(path, line));
-                if !is_flat {
-                    return error;
-                }
-                let is_user =
-                    path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
-                let user = if is_user { " --user" } else { "" };
-                error.or(
-                    "remove the setting",
-                    format!("cleo config unset {}{user}", quote(&name)),
-                )
-            };
-            let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
-            let value = parse(key, &value).map_err(|can_be| {
-                let is = key.quote(&to_text(&value));
-                refuse(&format!("`{name}` is {is}; it can be {can_be}"))
-            })?;
-            let key = key.name;
-            Ok(Entry { key, value, line })
-        });
+    let entries = parse_names(path, text)?.into_iter().map(|(name, value)| {
+        let line = find_line(text, &name);
+        let refuse = |what: &str| {
+            let is_user =
+                path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
+            let user = if is_user { " --user" } else { "" };
+            let unset = format!("cleo config unset {}{user}", quote(&name));
+            invalid(path, line, what).or("remove the setting", unset)
+        };
+        let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
+        let value = parse(key, &value).map_err(|can_be| {
+            let is = key.quote(&to_text(&value));
+            refuse(&format!("`{name}` is {is}; it can be {can_be}"))
+        })?;
+        let key = key.name;
+        Ok(Entry { key, value, line })
+    });
     entries.collect()
 }
 
@@ -71,38 +61,32 @@ fn to_text(value: &Yaml) -> String {
     }
 }
 
-fn parse_flat_names(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
+fn parse_names(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
     let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         invalid(path, line, &format!("invalid YAML: {what}"))
     })?;
+    let fields = match root {
+        Yaml::Null => return Ok(BTreeMap::new()),
+        Yaml::Mapping(fields) => fields,
+        _ => return Err(invalid(path, 1, "settings are names and values")),
+    };
     let mut names = BTreeMap::new();
-    let mut rest = vec![(String::new(), root)];
-    while let Some((above, value)) = rest.pop() {
+    for (name, value) in fields {
+        let Yaml::String(name) = name else {
+            return Err(invalid(path, 1, "the name of a setting is text"));
+        };
         match value {
             Yaml::Null => {}
-            Yaml::Mapping(fields) => {
-                for (name, value) in fields {
-                    let name = name.as_str().map(|name| match &*above {
-                        "" => name.to_string(),
-                        above => format!("{above}.{name}"),
-                    });
-                    let error = || invalid(path, 1, "the name of a setting is text");
-                    rest.push((name.ok_or_else(error)?, value));
-                }
+            Yaml::Mapping(_) => {
+                let what = format!(
+                    "`{name}` holds other settings; write each on a line of its own, such as `list.limit: 50`"
+                );
+                return Err(invalid(path, find_line(text, &name), &what));
             }
-            _ if above.is_empty() => {
-                return Err(invalid(path, 1, "settings are names and values"));
-            }
-            value => {
-                if names.contains_key(&above) {
-                    let line = find_line(text, &above);
-                    return Err(invalid(path, line, &format!("`{above}` is set twice")));
-                }
-                names.insert(above, value);
-            }
+            value => drop(names.insert(name, value)),
         }
     }
     Ok(names)
@@ -110,33 +94,13 @@ fn parse_flat_names(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
 
 fn invalid(path: &str, line: usize, what: &str) -> Error {
     let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
-    error.fix(show_line_command(path, line))
+    error.fix(format!("sed -n {line}p {}", quote(path)))
 }
 
-fn show_line_command(path: &str, line: usize) -> String {
-    format!("sed -n {line}p {}", quote(path))
-}
-
-/// Finds the line of a setting, from 1, by indentation; 1 if its name does not begin a line.
+/// Returns the line of a setting, from 1; 1 if its name does not begin a line.
 fn find_line(text: &str, name: &str) -> usize {
-    let mut above: Vec<(usize, &str)> = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let body = line.trim_start_matches(' ');
-        let indent = line.len() - body.len();
-        let end = body.trim_end().strip_suffix(':').map(str::len);
-        let end = body
-            .find(": ")
-            .or(end)
-            .filter(|_| !body.starts_with(['#', '-']));
-        let Some(end) = end else { continue };
-        above.retain(|(other, _)| *other < indent);
-        above.push((indent, body[..end].trim_matches(['"', '\''])));
-        let names: Vec<&str> = above.iter().map(|(_, name)| *name).collect();
-        if names.join(".").eq_ignore_ascii_case(name) {
-            return number;
-        }
-    }
-    1
+    let found = text.lines().position(|line| is_flat_line(line, name));
+    found.map_or(1, |at| at + 1)
 }
 
 fn is_flat_line(line: &str, name: &str) -> bool {
@@ -160,10 +124,10 @@ pub(crate) fn unset(path: &str, text: &str, name: &str) -> Result<String> {
     edit(path, text, name, None)
 }
 
-/// Edits one line and rereads the result, which may differ only in this setting. Nested names, multi-line
-/// lists and anchors are refused.
+/// Edits one line and rereads the result, which may differ only in this setting. Multi-line lists and anchors are
+/// refused.
 fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<String> {
-    let mut wanted = parse_flat_names(path, text)?;
+    let mut wanted = parse_names(path, text)?;
     wanted.retain(|other, _| !other.eq_ignore_ascii_case(name));
     if let Some(yaml) = value.and_then(read_value) {
         wanted.insert(name.to_string(), yaml);
@@ -185,7 +149,7 @@ fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<Strin
         (None, None) => {}
     }
     let changed = lines.concat();
-    if parse_flat_names(path, &changed).is_ok_and(|found| found == wanted) {
+    if parse_names(path, &changed).is_ok_and(|found| found == wanted) {
         return Ok(changed);
     }
     let todo = match value {
@@ -222,18 +186,16 @@ mod tests {
     }
 
     #[test]
-    fn nested_and_written_out_names_are_read_with_their_lines() {
-        let text = "# mine\nlist:\n  # few\n  limit: 50\ngates.timeLimit: 5m # long\nskills:\n  dirs: [a, b]\n";
+    fn names_are_read_with_their_lines() {
+        let text = "# mine\nlist.limit: 50\ngates.timeLimit: 5m # long\nskills.dirs: [a, b]\n";
         let read = read("c", text).unwrap();
         let found: Vec<_> = read.iter().map(|entry| (entry.key, entry.line)).collect();
-        assert_eq!(
-            found,
-            [
-                ("gates.timeLimit", 5),
-                ("list.limit", 4),
-                ("skills.dirs", 7)
-            ]
-        );
+        let expected = [
+            ("gates.timeLimit", 3),
+            ("list.limit", 2),
+            ("skills.dirs", 4),
+        ];
+        assert_eq!(found, expected);
         assert_eq!(super::read("c", "").unwrap(), []);
         assert_eq!(super::read("c", "# nothing\n").unwrap(), []);
     }
@@ -241,12 +203,16 @@ mod tests {
     #[test]
     fn faulty_file_is_refused_with_line_and_fix() {
         for (text, line, what) in [
-            ("a: b\nlist:\n  limits: 5\n", 1, "no setting `a`"),
-            ("list:\n  limit: many\n", 2, "it can be a whole number"),
+            ("a: b\nlist.limits: 5\n", 1, "no setting `a`"),
+            ("# x\nlist.limit: many\n", 2, "it can be a whole number"),
+            (
+                "# x\nlist:\n  limit: 5\n",
+                2,
+                "write each on a line of its own",
+            ),
             ("color: auto\nformat: [json]\n", 2, "it can be one of"),
             ("color: auto\n format: json\n", 2, "invalid YAML"),
             ("- a\n", 1, "names and values"),
-            ("list.limit: 1\nlist:\n  limit: 2\n", 1, "twice"),
         ] {
             let refused = read("c.yaml", text).unwrap_err();
             assert_eq!(refused.code, Code::ConfigInvalid);
@@ -267,7 +233,7 @@ mod tests {
 
     #[test]
     fn set_replaces_or_appends_one_line() {
-        let text = "# mine\nlist: # lists\n  other: 50\n\ncolor: never   # few\r\n";
+        let text = "# mine\nlist.other: 50\n\ncolor: never   # few\r\n";
         let color = text.replace("never", "auto");
         assert_eq!(set_line(text, "color", "auto").unwrap(), color);
         let lease = format!("{text}claims.lease: 7200\n");
@@ -288,8 +254,6 @@ mod tests {
     fn edits_of_anything_but_flat_line_are_refused_with_its_line() {
         for (text, line) in [
             ("{list.limit: 5}\n", 1),
-            ("color: auto\nlist:\n  limit: 5\n", 3),
-            ("list:\n  limit: 5\n  other: 1\n", 2),
             ("color: auto\nlist.limit:\n  5\n", 2),
             ("list.limit: &n 5\nrun.jobs: *n\n", 1),
             ("list.limit: [\n1]\n", 1),

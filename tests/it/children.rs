@@ -202,7 +202,7 @@ fn gates_get_what_settings_name() {
     assert_eq!(named(line, &[foo]).0, 6);
     assert_eq!(named(line, &[foo, ("CLEO_GATES_ENVIRONMENT", "FOO")]).0, 0);
     assert_eq!(named(line, &[foo, ("CLEO_RUNNERS_ENVIRONMENT", "F*")]).0, 0);
-    workspace.write(".cleo/config.yaml", "gates:\n  environment: FOO\n");
+    workspace.write(".cleo/config.yaml", "gates.environment: FOO\n");
     let answer = expect_exit(named(line, &[foo]), 8);
     says(&answer, "gates.environment is set by the project's file");
     assert_eq!(named("show T1", &[foo]).0, 0);

@@ -2,7 +2,7 @@
 
 use crate::world::{TestWorkspace, says};
 
-const MINE: &str = "# mine\nlist: # lists\n  limit: 2   # few\n";
+const MINE: &str = "# mine\n# lists\nlist.limit: 2   # few\n";
 
 fn origin_of(workspace: &TestWorkspace, key: &str) -> (serde_json::Value, String) {
     let listed = workspace.ask("config list --show-origin");
@@ -138,22 +138,17 @@ fn setting_is_not_added_to_file_that_does_not_count() {
 }
 
 #[test]
-fn nested_settings_are_edited_by_hand_only() {
-    let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
-    let place = "[WORKSPACE]/.cleo/config.yaml:3: `list.limit` is not on a line of its own";
-    let set = workspace.refuse("config set list.limit 9", "E_CONFIG_INVALID");
-    let unset = workspace.refuse("config unset list.limit", "E_CONFIG_INVALID");
-    for error in [&set, &unset] {
-        says(error, place);
-        let shown = workspace.shell(error["fix"].as_str().unwrap());
-        assert_eq!(shown.stdout, "  limit: 2   # few\n");
+fn nested_settings_are_refused_with_their_line() {
+    let nested = "# mine\nlist:\n  limit: 2\n";
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", nested);
+    for line in ["list", "config set list.limit 9"] {
+        let refused = workspace.refuse(line, "E_CONFIG_INVALID");
+        says(
+            &refused,
+            "[WORKSPACE]/.cleo/config.yaml:2: `list` holds other settings; write each on a line of its own",
+        );
     }
-    assert!(
-        set["message"]
-            .to_string()
-            .contains("add the line `list.limit: 9`")
-    );
-    assert_eq!(workspace.read(".cleo/config.yaml"), MINE);
+    assert_eq!(workspace.read(".cleo/config.yaml"), nested);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn model_that_could_not_be_asked_is_found() {
 
 #[test]
 fn project_that_names_server_for_what_is_said_is_found() {
-    let config = "llm:\n  provider: openai-chat\n  baseUrl: https://evil.example/v1\n";
+    let config = "llm.provider: openai-chat\nllm.baseUrl: https://evil.example/v1\n";
     let workspace = workspace().with(".cleo/config.yaml", config);
     let what = "servers of this machine only";
     let fix = only(&workspace, "model", "fail", what);
