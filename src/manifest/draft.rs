@@ -1,15 +1,15 @@
 //! A draft of an entry, valid or not: one JSON object, its faults, and the entry that it makes.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::entry::{Entry, Fault, Raw, Status, task};
 use super::rules::{self, Rule, find_placeholder, quote};
-use super::value::Value;
+use crate::document::kind_of;
 use crate::id::TaskId;
 
 enum Kind {
@@ -48,9 +48,9 @@ pub(crate) struct Draft<'a> {
     /// The JSON that it was read from.
     source: &'a str,
     /// In a box, because a draft is moved several times.
-    known: Box<[Option<Value<'a>>; FIELDS.len()]>,
+    known: Box<[Option<Value>; FIELDS.len()]>,
     /// Unknown fields as they were written: a number may have more digits than any type of ours.
-    extra: IndexMap<Cow<'a, str>, &'a RawValue>,
+    extra: IndexMap<String, &'a RawValue>,
     /// Names of duplicate fields.
     duplicates: Vec<String>,
 }
@@ -77,18 +77,18 @@ impl<'a> Draft<'a> {
         (found, objects.byte_offset())
     }
 
-    fn value(&self, name: &str) -> Option<&Value<'a>> {
+    fn value(&self, name: &str) -> Option<&Value> {
         self.known[position(name, 0)?].as_ref()
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.value(name)?.text()
+        self.value(name)?.as_str()
     }
 
     /// Returns the texts of a list such as `topics` or `linked_tasks`.
     pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
-        let items = self.value(name).and_then(Value::items);
-        items.into_iter().flatten().filter_map(Value::text)
+        let items = self.value(name).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// Returns the id, if there is one that is a text.
@@ -131,7 +131,7 @@ impl<'a> Draft<'a> {
     }
 
     fn count_findings(&self) -> Option<Fault> {
-        let findings = self.value("key_findings")?.items()?.len();
+        let findings = self.value("key_findings")?.as_array()?.len();
         let fits = (3..=7).contains(&findings) || !self.has_status(Status::Complete);
         let message = || format!("has {findings}; a complete entry has 3 to 7");
         (!fits).then(|| Fault::new("key_findings", message()))
@@ -146,7 +146,7 @@ impl<'a> Draft<'a> {
         let extra = self.extra.iter();
         Ok(Entry {
             extra: extra
-                .map(|(name, raw)| (name.to_string(), Raw::new(raw)))
+                .map(|(name, raw)| (name.clone(), Raw::new(raw)))
                 .collect(),
             ..serde_json::from_str(self.source).map_err(unread)?
         })
@@ -162,30 +162,30 @@ fn position(name: &str, next: usize) -> Option<usize> {
     }
 }
 
-fn check(value: &Value<'_>, kind: &Kind, may_ask: bool, report: &mut dyn FnMut(String)) {
+fn check(value: &Value, kind: &Kind, may_ask: bool, report: &mut dyn FnMut(String)) {
     let placeholder = |text: &str| may_ask.then(|| find_placeholder(text))?;
     let faulty = |text: &str, rule: &Rule| placeholder(text).or_else(|| rule(text));
     match (kind, value) {
-        (Kind::Flag, Value::Flag) => {}
-        (Kind::Flag, other) => report(format!("is {}, not true or false", other.kind())),
-        (Kind::Text(rule), Value::Text(text)) => {
+        (Kind::Flag, Value::Bool(_)) => {}
+        (Kind::Flag, other) => report(format!("is {}, not true or false", kind_of(other))),
+        (Kind::Text(rule), Value::String(text)) => {
             let message = faulty(text, rule);
             let fault = message.map(|message| format!("is {}, {message}", quote(text)));
             fault.into_iter().for_each(report);
         }
-        (Kind::Text(_), other) => report(format!("is {}, not a text", other.kind())),
-        (Kind::List(rule), Value::List(items)) => {
-            let fault = |item: &Value<'_>| match item {
-                Value::Text(text) => {
+        (Kind::Text(_), other) => report(format!("is {}, not a text", kind_of(other))),
+        (Kind::List(rule), Value::Array(items)) => {
+            let fault = |item: &Value| match item {
+                Value::String(text) => {
                     let message = faulty(text, rule)?;
                     Some(format!("holds {}, {message}", quote(text)))
                 }
-                other => Some(format!("holds {}, not only texts", other.kind())),
+                other => Some(format!("holds {}, not only texts", kind_of(other))),
             };
             let faults = items.iter().filter_map(fault);
             faults.take(NAMED_MAX).for_each(report);
         }
-        (Kind::List(_), other) => report(format!("is {}, not a list of texts", other.kind())),
+        (Kind::List(_), other) => report(format!("is {}, not a list of texts", kind_of(other))),
     }
 }
 
@@ -207,7 +207,7 @@ impl<'de> Visitor<'de> for DraftVisitor {
     /// A map would hide duplicate fields, and lose digits of unknown numbers.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Draft<'de>, A::Error> {
         let (mut draft, mut next) = (Draft::default(), 0);
-        while let Some(name) = map.next_key::<Value<'de>>()?.and_then(Value::into_text) {
+        while let Some(name) = map.next_key::<String>()? {
             let is_duplicate = match position(&name, next) {
                 Some(at) => {
                     next = at + 1;
@@ -216,12 +216,12 @@ impl<'de> Visitor<'de> for DraftVisitor {
                 None => {
                     let value: &RawValue = map.next_value()?;
                     // The parser has skipped it without a look at escapes and depth.
-                    serde_json::from_str::<Value<'_>>(value.get()).map_err(A::Error::custom)?;
+                    serde_json::from_str::<Value>(value.get()).map_err(A::Error::custom)?;
                     draft.extra.insert(name.clone(), value).is_some()
                 }
             };
             if is_duplicate {
-                draft.duplicates.push(name.into_owned());
+                draft.duplicates.push(name);
             }
         }
         Ok(draft)

@@ -9,7 +9,6 @@ pub(crate) mod entry;
 mod line;
 pub(crate) mod log;
 mod rules;
-mod value;
 
 pub(crate) use draft::Draft;
 pub(crate) use entry::{Entry, Fault, Status};

@@ -28,12 +28,12 @@ pub(crate) fn contains_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Re
     Ok(found)
 }
 
-/// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,
-/// are not kept. Also tells of each task without one whether an archived entry is linked to it.
+/// Finds the last entry of each of these tasks that is not archived and passes `counts`; the others, which may be many,
+/// are not kept.
 pub(crate) fn latest_for(
     path: &Path,
     tasks: &[TaskId],
-    counts: impl Fn(TaskId, &Entry) -> bool,
+    counts: impl Fn(&Entry) -> bool,
 ) -> Result<Latest> {
     let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
     let ends: Vec<String> = wanted.iter().map(|task| format!("{}\"", task.0)).collect();
@@ -50,7 +50,9 @@ pub(crate) fn latest_for(
             && draft.tasks().any(|(_, task)| wanted.contains(&task))
             && let Ok(entry) = draft.entry()
         {
-            latest.take(&entry, &wanted, &counts);
+            let linked = entry.linked_tasks.iter().copied();
+            let linked = linked.filter(|task| wanted.contains(task) && counts(&entry));
+            linked.for_each(|task| latest.add(task, &entry));
         }
     })?;
     Ok(latest)
@@ -65,7 +67,6 @@ fn has_escapes(bytes: &[u8]) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Latest {
     entries: HashMap<TaskId, Entry>,
-    archived: HashMap<TaskId, String>,
 }
 
 impl Latest {
@@ -74,31 +75,10 @@ impl Latest {
         self.entries.get(&task)
     }
 
-    /// Returns the id of the last archived entry of a task, which does not count.
-    pub(crate) fn latest_archived(&self, task: TaskId) -> Option<&str> {
-        self.archived.get(&task).map(String::as_str)
-    }
-
-    /// Adds an entry that a task was linked to after it was written, unless it is archived.
+    /// Adds an entry that a task is linked to, unless it is archived.
     pub(crate) fn add(&mut self, task: TaskId, entry: &Entry) {
         if entry.status != Status::Archived {
             self.entries.insert(task, entry.clone());
-        }
-    }
-
-    fn take(
-        &mut self,
-        entry: &Entry,
-        wanted: &HashSet<TaskId>,
-        counts: &impl Fn(TaskId, &Entry) -> bool,
-    ) {
-        let linked = entry.linked_tasks.iter().copied();
-        for task in linked.filter(|task| wanted.contains(task) && counts(*task, entry)) {
-            if entry.status == Status::Archived {
-                self.archived.insert(task, entry.id.clone());
-            } else {
-                self.entries.insert(task, entry.clone());
-            }
         }
     }
 }

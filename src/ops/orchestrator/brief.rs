@@ -218,7 +218,7 @@ fn waiting(
 
 fn list_finished(manifest: &Path, done: Vec<Task>) -> Result<Vec<DoneTask>> {
     let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
-    let latest = log::latest_for(manifest, &ids, |_, _| true)?;
+    let latest = log::latest_for(manifest, &ids, |_| true)?;
     let finished = done.into_iter().map(|task| {
         let entry = latest.entry(task.id);
         let file = entry.map(|entry| one_line(&entry.file, FILE_MAX));

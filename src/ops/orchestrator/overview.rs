@@ -205,7 +205,7 @@ fn read_active(
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let latest = log::latest_for(manifest, &ids, |_, _| true)?;
+    let latest = log::latest_for(manifest, &ids, |_| true)?;
     let tasks = transaction.readable(&ids)?.into_iter();
     let active = tasks.map(|task| {
         Ok(Active {

@@ -267,17 +267,14 @@ fn find_linked_entry(
         below.remove(&task);
     }
     // Append adds the epic, so an entry that names a task below is about that task.
-    let is_own = |_: TaskId, entry: &Entry| {
+    let is_own = |entry: &Entry| {
         let is_of_other = others.contains(&entry.id) || entry.is_older_than(&whole.created_at);
         !is_of_other && !entry.linked_tasks.iter().any(|id| below.contains(id))
     };
     let latest = log::latest_for(&workspace.manifest()?, &[task], is_own)?;
     let entry = latest.entry(task).cloned();
     if entry.is_none() {
-        let message = match latest.latest_archived(task) {
-            Some(id) => format!("{task} was not spawned, and its entry {id} is archived"),
-            None => format!("{task} was not spawned, and no entry of its own is linked to it"),
-        };
+        let message = format!("{task} was not spawned, and no entry of its own is linked to it");
         violations.push(violation(Code::EntryMissing, "OUT-002", message));
     }
     Ok(entry)

@@ -169,7 +169,7 @@ pub(super) fn read_findings(
     }
     let needs: Vec<TaskId> = needs.into_iter().collect();
     let path = workspace.manifest()?;
-    let mut findings = log::latest_for(&path, &needs, |_, _| true)?;
+    let mut findings = log::latest_for(&path, &needs, |_| true)?;
     let mut later = Vec::new();
     for need in needs {
         if findings.entry(need).is_none()
