@@ -124,30 +124,26 @@ impl Line {
         let (mut names, mut globals, mut may_name) = (Vec::new(), Globals::default(), true);
         let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
         while let Some(word) = words.next().filter(|word| word != "--") {
-            if word.len() > 1 && word.starts_with('-') {
-                let (given, value) = match word.split_once('=') {
-                    Some((given, value)) => (given, Some(value.to_string())),
-                    None => (&*word, None),
-                };
-                let option = command
-                    .get_arguments()
-                    .find(|one| match given.strip_prefix("--") {
-                        Some(long) => one.get_long() == Some(long),
-                        None => one.get_short() == given.chars().last(),
-                    });
-                let waits = option.is_some_and(|option| option.get_action().takes_values());
-                let value = match value {
-                    None if waits => words.next().map(Into::into),
-                    value => value,
-                };
-                if let Some(option) = option {
-                    set_global_option(&mut globals, option.get_id().as_str(), value);
-                }
-            } else if let Some(found) = command.find_subcommand(&*word).filter(|_| may_name) {
-                names.push(word.into_owned());
-                command = found.clone();
-            } else {
-                may_name = false;
+            let (given, value) = match word.split_once('=') {
+                Some((given, value)) => (given, Some(value.to_string())),
+                None => (&*word, None),
+            };
+            let mut value = || value.clone().or_else(|| words.next().map(Into::into));
+            match given {
+                "--json" => globals.json = true,
+                "--quiet" | "-q" => globals.quiet = true,
+                "--format" => globals.format = read_value(value()),
+                "--color" => globals.color = read_value(value()),
+                "--root" => globals.root = value().map(Into::into),
+                "--as" | "--fields" | "--jq" | "--skills-dir" => drop(value()),
+                _ if given.starts_with('-') => {}
+                _ => match command.find_subcommand(&*word).filter(|_| may_name) {
+                    Some(found) => {
+                        names.push(word.into_owned());
+                        command = found.clone();
+                    }
+                    None => may_name = false,
+                },
             }
         }
         let name = if names.is_empty() {
@@ -171,16 +167,6 @@ impl Line {
     }
 }
 
-fn set_global_option(globals: &mut Globals, name: &str, value: Option<String>) {
-    fn read<T: ValueEnum>(value: Option<String>) -> Option<T> {
-        T::from_str(&value?, false).ok()
-    }
-    match name {
-        "json" => globals.json = true,
-        "quiet" => globals.quiet = true,
-        "format" => globals.format = read(value),
-        "color" => globals.color = read(value),
-        "root" => globals.root = value.map(Into::into),
-        _ => {}
-    }
+fn read_value<T: ValueEnum>(value: Option<String>) -> Option<T> {
+    T::from_str(&value?, false).ok()
 }

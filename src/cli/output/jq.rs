@@ -2,9 +2,7 @@
 //! for ever, so cleo starts itself as a child process, which applies it to all replies of a stream, with limits of
 //! 10 seconds of CPU time each and 1 GB of memory.
 //!
-//! Between the two go frames: a letter, the length as four bytes (big-endian), and the content. cleo sends documents. The
-//! reply to the filter is `READY` or `FAULTY` with the position; to a document, `VALUE` frames and then `END`, or
-//! `FAILED` with the reason.
+//! The process reads documents and says in JSON what it made of them.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -17,43 +15,28 @@ use jaq_core::data::JustLut;
 use jaq_json::Val;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use serde_json::de::{Deserializer, IoRead, StreamDeserializer};
+use serde_json::value::RawValue;
 
 use super::filter;
 use crate::cli::screen::clean;
 use crate::error::{Code, Error, Result};
 use crate::runner;
 
-const DOCUMENT: u8 = b'd';
-const READY: u8 = b'r';
-const FAULTY: u8 = b'x';
-const VALUE: u8 = b'o';
-const END: u8 = b'e';
-const FAILED: u8 = b'f';
-
-fn write_frame(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
-    out.write_all(&[letter])?;
-    out.write_all(&length.to_be_bytes())?;
-    out.write_all(bytes)
+/// Answers of the process: first whether the filter is valid, then of each document the values and the end.
+#[derive(Serialize, Deserialize)]
+enum Said {
+    Ready,
+    /// The filter is not valid: the position.
+    Faulty(String),
+    Value(String),
+    End,
+    Failed(String),
 }
 
-fn send_frame(out: &mut impl Write, letter: u8, bytes: &[u8]) -> io::Result<()> {
-    write_frame(out, letter, bytes)?;
-    out.flush()
-}
-
-/// Reads the letter and content of a frame; `None` if the other process has ended.
-fn receive_frame(input: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
-    let mut head = [0; 5];
-    match input.read_exact(&mut head) {
-        Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
-    let [letter, length @ ..] = head;
-    let length = u32::from_be_bytes(length);
-    let mut bytes = Vec::new();
-    let read = input.take(u64::from(length)).read_to_end(&mut bytes)?;
-    Ok((read == length as usize).then_some((letter, bytes)))
+fn say(out: &mut impl Write, said: &Said) -> io::Result<()> {
+    Ok(serde_json::to_writer(out, said)?)
 }
 
 /// CPU time of a filter per reply, in seconds.
@@ -149,11 +132,7 @@ impl Process {
     /// Starts the process, which reports an invalid filter.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
         let mut command = Command::new(runner::find_own_program());
-        command
-            .arg(ARGUMENT)
-            .args([SECONDS.to_string(), MEMORY.to_string()])
-            .arg(&self.code)
-            .env_clear();
+        command.arg(ARGUMENT).arg(&self.code).env_clear();
         // It filters the events of a run, whose commands end.
         runner::mark_kept(&mut command);
         let mut child = command
@@ -163,16 +142,16 @@ impl Process {
             .spawn()?;
         let lost = || io::Error::other("it has no pipes");
         let input = child.stdin.take().ok_or_else(lost)?;
-        let output = child.stdout.take().map(BufReader::new).ok_or_else(lost)?;
+        let output = BufReader::new(child.stdout.take().ok_or_else(lost)?);
         let mut running = Running {
             child,
             input,
-            output,
+            output: Deserializer::from_reader(output).into_iter(),
         };
-        Ok(match receive_frame(&mut running.output)? {
-            Some((READY, _)) => Ok(running),
-            Some((_, fault)) => Err(String::from_utf8_lossy(&fault).into_owned()),
-            None => Err(running.explain_end()),
+        Ok(match running.output.next() {
+            Some(Ok(Said::Faulty(fault))) => Err(fault),
+            Some(Ok(_)) => Ok(running),
+            _ => Err(running.explain_end()),
         })
     }
 }
@@ -192,7 +171,7 @@ fn write_text(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()
 struct Running {
     child: Child,
     input: ChildStdin,
-    output: BufReader<ChildStdout>,
+    output: StreamDeserializer<'static, IoRead<BufReader<ChildStdout>>, Said>,
 }
 
 impl Running {
@@ -202,20 +181,18 @@ impl Running {
         json: &str,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Option<Ended>> {
-        match send_frame(&mut self.input, DOCUMENT, json.as_bytes()) {
+        match writeln!(self.input, "{json}") {
             // The reason of a process that has ended is read below.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
             _ => {}
         }
         loop {
-            match receive_frame(&mut self.output)? {
-                Some((VALUE, text)) => take(&text)?,
-                Some((END, _)) => return Ok(Some(Ended::Whole)),
-                Some((_, message)) => {
-                    let message = String::from_utf8_lossy(&message).into_owned();
-                    return Ok(Some(Ended::Failed(message)));
-                }
-                None => return Ok(None),
+            match self.output.next() {
+                Some(Ok(Said::Value(text))) => take(text.as_bytes())?,
+                Some(Ok(Said::Failed(message))) => return Ok(Some(Ended::Failed(message))),
+                Some(Ok(_)) => return Ok(Some(Ended::Whole)),
+                // A torn answer is of a process that has ended.
+                _ => return Ok(None),
             }
         }
     }
@@ -252,7 +229,7 @@ impl Drop for Running {
     }
 }
 
-/// The first argument of the process; the seconds, the bytes and the filter follow.
+/// The first argument of the process; the filter follows.
 const ARGUMENT: &str = "--filter-answers";
 
 /// Filters the documents on standard input, if this process was started for that.
@@ -260,59 +237,53 @@ pub(in crate::cli) fn serve(arguments: &[OsString]) -> Option<ExitCode> {
     if arguments.get(1)? != ARGUMENT {
         return None;
     }
-    let text = |at: usize| arguments.get(at)?.to_str();
-    let number = |at| text(at)?.parse().ok();
-    let done = match (number(2), number(3), text(4)) {
-        (Some(seconds), Some(memory), Some(code)) => {
-            answer_documents(&Bounds::begin(seconds, memory), code)
-        }
-        _ => Ok(false),
-    };
-    Some(match done {
-        Ok(true) => ExitCode::SUCCESS,
-        // A caller that has gone needs no reply.
-        Ok(false) | Err(_) => ExitCode::from(Code::Usage.exit_code()),
+    let code = arguments.get(2).and_then(|code| code.to_str());
+    // A caller that has gone needs no reply.
+    let is_done = answer_documents(code?).unwrap_or(false);
+    Some(match is_done {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(Code::Usage.exit_code()),
     })
 }
 
 /// Answers documents until no more come; false when the filter is faulty.
-fn answer_documents(bounds: &Bounds, code: &str) -> io::Result<bool> {
-    let (mut input, mut out) = (io::stdin().lock(), BufWriter::new(io::stdout().lock()));
+fn answer_documents(code: &str) -> io::Result<bool> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let bounds = Bounds::begin();
     bounds.next();
     let filter = match filter::compile(code) {
         Ok(filter) => filter,
         Err(fault) => {
-            return send_frame(&mut out, FAULTY, fault.as_bytes()).map(|()| false);
+            say(&mut out, &Said::Faulty(fault))?;
+            return out.flush().map(|()| false);
         }
     };
-    send_frame(&mut out, READY, &[])?;
-    while let Some((_, document)) = receive_frame(&mut input)? {
+    say(&mut out, &Said::Ready)?;
+    out.flush()?;
+    let documents = Deserializer::from_reader(io::stdin().lock());
+    for document in documents.into_iter::<Box<RawValue>>() {
         bounds.next();
-        let done = filter::run(&filter, &document, |text| {
-            write_frame(&mut out, VALUE, text)
+        let done = filter::run(&filter, document?.get().as_bytes(), |text| {
+            let text = String::from_utf8_lossy(text).into_owned();
+            say(&mut out, &Said::Value(text))
         });
-        match done {
-            Ok(()) => send_frame(&mut out, END, &[])?,
-            Err(message) => send_frame(&mut out, FAILED, message.as_bytes())?,
-        }
+        say(&mut out, &done.map_or_else(Said::Failed, |()| Said::End))?;
+        out.flush()?;
     }
     Ok(true)
 }
 
 /// Limits of this process. Lower limits that it was started with are kept.
 struct Bounds {
-    seconds: u64,
     started_with: Rlimit,
 }
 
 impl Bounds {
-    /// Limits the memory, in bytes of address space, and the CPU time for each document, in
-    /// seconds. Out of memory, the process aborts without a core dump.
-    fn begin(seconds: u64, memory: u64) -> Bounds {
+    /// Limits the memory. Out of memory, the process aborts without a core dump.
+    fn begin() -> Bounds {
         lower_limit(Resource::Core, 0, &getrlimit(Resource::Core));
-        lower_limit(Resource::As, memory, &getrlimit(Resource::As));
+        lower_limit(Resource::As, MEMORY, &getrlimit(Resource::As));
         Bounds {
-            seconds,
             started_with: getrlimit(Resource::Cpu),
         }
     }
@@ -320,9 +291,7 @@ impl Bounds {
     /// Sets the time limit for the next document, at which SIGXCPU ends the process.
     fn next(&self) {
         let used = clock_gettime(ClockId::ProcessCPUTime).tv_sec;
-        let end = u64::try_from(used)
-            .unwrap_or(0)
-            .saturating_add(self.seconds);
+        let end = u64::try_from(used).unwrap_or(0).saturating_add(SECONDS);
         lower_limit(Resource::Cpu, end, &self.started_with);
     }
 }
