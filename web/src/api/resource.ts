@@ -12,6 +12,8 @@ export interface Resource<T> {
   reload: () => void;
   /** What was asked for this answer. */
   body: string;
+  /** Whether this is still the answer to what was asked before. */
+  old: boolean;
 }
 
 /** A failure stands beside the answer before it, and until the next one: while it is asked again, nothing changes. */
@@ -55,7 +57,7 @@ interface How {
  * when `on` says that an event touches it, at most four times a second. With `keep`, the answer before stays until the new one is there.
  */
 export function useResource<T>(path: string | null, { on, keep, body = "" }: How = {}): Resource<T> {
-  const { data: entry } = useQuery({ ...queryOf<T>(path ?? "", body), enabled: path !== null, ...(keep && path !== null && { placeholderData: withoutFailure }) }, client);
+  const { data: entry, isPlaceholderData: old } = useQuery({ ...queryOf<T>(path ?? "", body), enabled: path !== null, ...(keep && path !== null && { placeholderData: withoutFailure }) }, client);
   const reload = useCallback(() => {
     if (path !== null) void fetchSoon(path, body);
   }, [path, body]);
@@ -63,7 +65,7 @@ export function useResource<T>(path: string | null, { on, keep, body = "" }: How
     if (events.some((event) => event.kind === "refresh" || on?.(event))) reload();
   });
   const { data, failure = null } = entry ?? {};
-  return { data, failure, body: entry?.body ?? "", loading: path !== null && data === undefined && failure === null, reload };
+  return { data, failure, old, body: entry?.body ?? "", loading: path !== null && data === undefined && failure === null, reload };
 }
 
 function withoutFailure<T>(former: Entry<T> | undefined): Entry<T> | undefined {

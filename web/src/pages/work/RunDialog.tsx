@@ -22,7 +22,6 @@ interface Props {
   onClose: () => void;
 }
 
-/** The programs that cleo knows how to drive. */
 const RUNNERS = ["claude", "codex", "gemini", "opencode", "copilot"];
 
 /** Shows what would be run, by whom, before anything is started. */
