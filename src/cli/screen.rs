@@ -234,10 +234,8 @@ impl Screen {
 
     /// Adds a name and its value on a line, if there is one.
     pub(super) fn option(&mut self, name: &str, value: Option<impl Display>) -> &mut Screen {
-        match value {
-            Some(value) => self.field(name, value),
-            None => self,
-        }
+        let value = value.map(|value| value.to_string());
+        self.field(name, value.unwrap_or_default())
     }
 
     pub(super) fn section(&mut self, heading: &str, text: &str) -> &mut Screen {
@@ -363,9 +361,8 @@ impl Screen {
 fn widest_first<Row: AsRef<[Cell]>>(head: &[&str], rows: &[Row]) -> usize {
     let cells = rows.iter().filter_map(|row| row.as_ref().first());
     let texts = cells.map(|(_, text)| text.as_str());
-    let widths = texts
-        .chain(head.first().copied())
-        .map(|text| textwrap::core::display_width(&clean(text)));
+    let texts = texts.chain(head.first().copied());
+    let widths = texts.map(|text| textwrap::core::display_width(&clean(text)));
     widths.max().unwrap_or(0)
 }
 
