@@ -237,17 +237,18 @@ fn send_words(workspace: &TestWorkspace) -> Value {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    loop {
+    let (id, sent) = loop {
         let runs = workspace.json(&["runs", "list", "--status", "running"]);
         let id = runs["result"]["runs"][0]["id"].as_str().unwrap_or("run_0");
         let sent = workspace.json(&["runs", "send", id, task, "Wait no more."]);
         if sent["success"] == true {
-            workspace.ok(&format!("runs cancel {id}"));
-            run.wait().unwrap();
-            return sent;
+            break (id.to_string(), sent);
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    };
+    workspace.ok(&format!("runs cancel {id}"));
+    run.wait().unwrap();
+    sent
 }
 
 /// The first reply of a server, which runs until it is stopped.

@@ -46,17 +46,18 @@ fn begin(
     let mut command = workspace.command(arguments);
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
     let child = command.stderr(Stdio::null()).spawn().unwrap();
-    loop {
+    let id = loop {
         let listed = workspace.ask("runs list");
         if let Some(id) = listed["result"]["runs"][0]["id"].as_str() {
             let shown = workspace.ask(format!("runs show {id}"));
             let started = workspace.path("called").exists();
             if started && is_there(&shown["result"]["tasks"][0]) {
-                return (child, id.to_string());
+                break id.to_string();
             }
         }
         thread::sleep(Duration::from_millis(20));
-    }
+    };
+    (child, id)
 }
 
 fn end(child: Child) -> Value {
