@@ -16,7 +16,7 @@ use super::trees::{Base, Trees};
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
-use crate::ops::runs::journal::{self, Journal};
+use crate::ops::runs::journal::Journal;
 use crate::ops::runs::liveness::{self, RunLock};
 use crate::ops::spawn::Preparation;
 use crate::ops::tasks::claim;
@@ -108,9 +108,6 @@ fn prepare(
         true => Some(Trees::require_startable(&workspace)?),
         false => None,
     };
-    if let Some(base) = &base {
-        Trees::probe(&workspace, base)?;
-    }
     let number = context.read(|transaction| transaction.last_event())? + 1;
     let lock = RunLock::acquire(&workspace)?;
     let run = Run {
@@ -128,10 +125,6 @@ fn prepare(
             report::describe_request(&planned, &options.request),
         )
     };
-    if base.is_some() {
-        let folder = journal::run_folder(&workspace, &run.id)?;
-        Trees::open(&workspace, &folder, &run.id, None)?.require_unused()?;
-    }
     let stored = serde_json::to_value(&options).ok();
     if let Some(options) = &stored {
         let item = Item::run(&run.id, options, &planned);

@@ -93,6 +93,12 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(Delivery::Lacking(lacking));
         };
+        // Its agent is asked to finish it.
+        if let Err(error) = trees.require_finished(tree)
+            && error.code == Code::NotVerified
+        {
+            return Ok(Delivery::Lacking(error.into()));
+        }
         let saved = trees.commit(tree, &message);
         let saved = saved.and_then(|()| trees.require_reportable(tree));
         let found = saved.and_then(|()| {

@@ -1,12 +1,12 @@
 //! Queues actions that touch the files of the repository until it is this run's turn, because other processes
 //! have runs in it too; the rest of the run continues.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::engine::Engine;
 use super::prompt;
 use super::scheduler::{Action, Ended, Event};
-use super::trees::{LOCK_TIMEOUT, LockRequest};
+use super::trees::LOCK_TIMEOUT;
 use crate::error::{Error, Result};
 use crate::run::Outcome;
 
@@ -16,7 +16,8 @@ const OTHER_RUN: &str = "another run is changing the files of this repository";
 #[derive(Default)]
 pub(super) struct Queue {
     due: Vec<Action>,
-    request: Option<LockRequest>,
+    /// Since when another run has the lock.
+    since: Option<Instant>,
 }
 
 impl Engine<'_> {
@@ -30,7 +31,7 @@ impl Engine<'_> {
         let Some(step) = self.find_merging_step(&action) else {
             return self.perform(action);
         };
-        if self.queue.request.is_some() {
+        if self.queue.since.is_some() {
             self.push_waiting_event(step, OTHER_RUN);
         }
         self.queue.due.push(action);
@@ -64,28 +65,37 @@ impl Engine<'_> {
     /// Performs what is queued once it is the turn of this run, and tells once that it has to wait.
     pub(super) fn run_queue(&mut self) -> Result<()> {
         let Some(trees) = self.trees.as_ref().filter(|_| self.is_due()) else {
-            // A lock that comes for nothing is given back with its answer.
-            self.queue.request = None;
+            self.queue.since = None;
             return Ok(());
         };
         let timeout = match self.scheduler.stop() {
             Some(_) => LOCK_TIMEOUT_AT_END,
             None => LOCK_TIMEOUT,
         };
-        let is_new = self.queue.request.is_none();
-        match trees.poll_lock(&mut self.queue.request, timeout) {
+        match trees.try_lock() {
             Ok(Some(_lock)) => {
+                self.queue.since = None;
                 let due = std::mem::take(&mut self.queue.due);
                 due.into_iter().try_for_each(|action| self.perform(action))
             }
-            Ok(None) => {
-                for action in self.queue.due.clone().iter().filter(|_| is_new) {
-                    self.find_merging_step(action)
-                        .into_iter()
-                        .for_each(|step| self.push_waiting_event(step, OTHER_RUN));
+            Ok(None) => match self.queue.since {
+                Some(since) if since.elapsed() >= timeout => {
+                    self.refuse_queued(&trees.refuse_lock())
                 }
-                Ok(())
-            }
+                Some(_) => Ok(()),
+                None => {
+                    self.queue.since = Some(Instant::now());
+                    let steps = self
+                        .queue
+                        .due
+                        .iter()
+                        .filter_map(|due| self.find_merging_step(due));
+                    for step in Vec::from_iter(steps) {
+                        self.push_waiting_event(step, OTHER_RUN);
+                    }
+                    Ok(())
+                }
+            },
             Err(error) => self.refuse_queued(&error),
         }
     }
@@ -109,6 +119,7 @@ impl Engine<'_> {
     }
 
     fn refuse_queued(&mut self, error: &Error) -> Result<()> {
+        self.queue.since = None;
         for action in std::mem::take(&mut self.queue.due) {
             match action {
                 Action::Start(step) => self.refuse_start(step, error),

@@ -4,19 +4,17 @@
 //! The repository's own settings and filters count, as they do for everybody who works in it. One process at a time
 //! (`lock`) changes files that are checked out in the workspace, and the next one finishes or undoes the work of a killed
 //! one (`recovery`). Worktrees begin on the branch that was checked out when the run began, and nothing is merged into
-//! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`commit`), without
-//! unsettled conflicts (`conflicts`), and its reports (`reports`, `outputs`) and ignored files (`ignored`) are kept.
+//! another one (`base`). A worktree is only removed once its branch holds all that was done in it (`commit`), and its
+//! reports (`reports`) and ignored files (`ignored`) are kept.
 
 mod base;
 mod baseline;
 mod checkout;
-mod conflicts;
 mod conversion;
 mod copy;
 mod git;
 mod ignored;
 mod merge;
-mod outputs;
 mod recovery;
 
 mod commit;
@@ -30,18 +28,14 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use walkdir::{DirEntry, WalkDir};
-
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
-use crate::tree::MERGES;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 pub(super) use base::Base;
-use baseline::Baseline;
 pub(super) use baseline::Declared;
-use git::{Answer, Lock, Words, refuse_git};
-pub(super) use lock::{LOCK_TIMEOUT, LockRequest};
+use git::{Answer, Words, refuse_git};
+pub(super) use lock::LOCK_TIMEOUT;
 
 /// Names of worktrees that are being removed begin with this, which no worktree of a task does.
 const REMOVED: &str = "removed-";
@@ -55,7 +49,6 @@ pub(super) struct Trees {
     lock_file: PathBuf,
     /// The checkout when the run began.
     pub(super) base: Option<Base>,
-    dead_locks: RefCell<HashSet<Lock>>,
     pub(super) warnings: RefCell<Vec<String>>,
 }
 
@@ -146,7 +139,6 @@ impl Trees {
             run: run.to_string(),
             lock_file: PathBuf::new(),
             base,
-            dead_locks: RefCell::default(),
             warnings: RefCell::default(),
         };
         trees.lock_file = trees.find_lock_file()?;
@@ -175,7 +167,8 @@ impl Trees {
         let mut trees = (attempt..).map(|number| self.tree(&format!("{task}-{number}")));
         let tree = trees.find(|tree| !taken.contains(&tree.branch));
         let tree = tree.unwrap_or_else(|| self.tree(&format!("{task}-{attempt}")));
-        let made = self.add_worktree(&tree, &from, "").and_then(|()| {
+        let made = self.add_worktree(&tree, &from).and_then(|()| {
+            self.require_conversion(&tree.top)?;
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
             self.save_baseline(&tree, declared, &from)
@@ -188,9 +181,9 @@ impl Trees {
     }
 
     /// Checks a commit out into the folder of a worktree, on a branch of its own.
-    fn add_worktree(&self, tree: &Tree, from: &str, options: &str) -> Result<()> {
+    fn add_worktree(&self, tree: &Tree, from: &str) -> Result<()> {
         create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
-        let add = format!("worktree add --quiet -B {} {options}", tree.branch);
+        let add = format!("worktree add --quiet -B {}", tree.branch);
         let add = Words::with(&add, [tree.top.as_os_str(), from.as_ref()]);
         self.ask(add)?.map(drop).map_err(|said| {
             let message = format!("no worktree can be made: {said}");
@@ -229,22 +222,11 @@ impl Trees {
 
     /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn remove_worktree(&self, tree: &Tree) -> Result<Option<String>> {
-        let links = self.list_links()?;
         // Renamed first: after a kill no task is judged by the rest of it.
         let removed = self.folder.join(format!("{REMOVED}{}", tree.name()));
         match fs::rename(&tree.top, &removed) {
             Err(cause) if cause.kind() != ErrorKind::NotFound => {
                 return Err(unwritable(&removed, cause));
-            }
-            Ok(()) if links.iter().any(|link| !link.exists()) || !self.has_objects(tree)? => {
-                fs::rename(&removed, &tree.top).map_err(|cause| unwritable(&tree.top, cause))?;
-                let message = format!(
-                    "its agent has put objects of the repository into it, or files that its .git has links to, without \
-                     which git cannot read {} or what was there before",
-                    tree.branch
-                );
-                let look = "git fsck --connectivity-only";
-                return Err(Error::new(Code::InputInvalid, message).fix(look));
             }
             _ => self.discard_removed(),
         }
@@ -257,53 +239,20 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        let told = self.delete("branch --quiet -D", "merged branch", &branch)?;
+        let told = self.delete_branch(&branch)?;
         told.map_err(|said| refuse_git(&self.top, &said))?;
         Ok(None)
     }
 
-    /// Deletes the name that the merge of a run has until it is proven.
-    fn release_merge(&self, run: &str) -> Result<()> {
-        let name = format!("{MERGES}/{run}");
-        if self.has(&name)? {
-            let _ = self.delete("update-ref --no-deref -d", "ref", &name)?;
-        }
-        Ok(())
-    }
-
-    /// Deletes what nothing depends on any more. A lock that stays, such as that of a killed git, only keeps it.
-    fn delete(&self, command: &str, what: &str, name: &str) -> Result<Answer> {
-        let told = self.ask(format!("{command} {name}"));
-        told.or_else(|error| match error.code {
-            Code::LockTimeout => {
+    /// Deletes a merged branch. A lock that stays, such as that of a killed git, only keeps it.
+    fn delete_branch(&self, name: &str) -> Result<Answer> {
+        match self.ask(format!("branch --quiet -D {name}")) {
+            Err(error) if error.code == Code::LockTimeout => {
                 let why = error.message;
-                self.warn(format!("the {what} {name} was not deleted: {why}"));
+                self.warn(format!("the merged branch {name} was not deleted: {why}"));
                 Ok(Ok(String::new()))
             }
-            _ => Err(error),
-        })
-    }
-
-    /// Lists the links in the folder of git that lead to something: an agent may have moved a file from there into its
-    /// worktree.
-    fn list_links(&self) -> Result<Vec<PathBuf>> {
-        let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
-        let entries = WalkDir::new(common).into_iter().flatten();
-        let links = entries.filter(|entry| entry.path_is_symlink() && entry.path().exists());
-        Ok(links.map(DirEntry::into_path).collect())
-    }
-
-    /// Returns whether git can read all that a branch added, as long as its worktree has another name.
-    fn has_objects(&self, tree: &Tree) -> Result<bool> {
-        let Some(start) = Baseline::load(&tree.baseline).start else {
-            return Ok(true);
-        };
-        let branch = format!("refs/heads/{}", tree.branch);
-        let tip = self.ask(format!("for-each-ref --format=%(objectname) {branch}"))?;
-        match tip.as_deref() {
-            Ok("") => Ok(true),
-            Ok(tip) => self.succeeds(format!("rev-list --objects --quiet {start}..{tip}")),
-            Err(_) => Ok(false),
+            told => told,
         }
     }
 
@@ -375,12 +324,11 @@ impl Trees {
     /// that stay.
     pub(super) fn prune(&self, kept: &HashSet<String>) -> Result<Vec<String>> {
         self.discard_removed();
-        self.release_merge(&self.run)?;
         self.run("worktree prune")?;
         // Git itself keeps a branch that is checked out somewhere.
         for name in self.branches(&format!("--merged={}", self.merge_target()?))? {
             if !kept.contains(&name) {
-                let _ = self.delete("branch --quiet -D", "merged branch", &name)?;
+                let _ = self.delete_branch(&name)?;
             }
         }
         let mut left = self.list_unmerged_branches()?;

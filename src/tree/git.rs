@@ -151,16 +151,6 @@ pub(super) fn refuse(why: String) -> Error {
     )
 }
 
-/// Finds a name that a merge of a run still has; none if git cannot tell.
-pub(crate) fn find_held_merge(root: &Path) -> Option<String> {
-    let list = ["for-each-ref", "--count=1", "--format=%(refname)", MERGES];
-    let said = ask_if_there(root, list).ok()??.ok()?;
-    let name = String::from_utf8_lossy(&said).trim().to_string();
-    Some(name).filter(|name| !name.is_empty())
-}
-
-/// The folder of refs in which each run names its merge until that is proven.
-pub(crate) const MERGES: &str = "refs/cleo/merge";
 /// The branch that must not exist: the branches of runs are named below it.
 pub(crate) const RESERVED_BRANCH: &str = "refs/heads/cleo";
 /// The first version that has `git merge-tree --write-tree`.

@@ -30,8 +30,7 @@ use crate::file::open_regular;
 use crate::id::hex;
 pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
 pub(crate) use git::{
-    MERGES, RESERVED_BRANCH, commit, find_fork, find_held_merge, head, is_ahead, refuse_branch,
-    require_git_version,
+    RESERVED_BRANCH, commit, find_fork, head, is_ahead, refuse_branch, require_git_version,
 };
 pub(crate) use glob::Globs;
 

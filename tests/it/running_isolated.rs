@@ -107,7 +107,6 @@ fn is_clean(workspace: &TestWorkspace) {
     assert_eq!(trees.lines().count(), 1, "{trees}");
     let changed = workspace.git("status --porcelain --untracked-files=no");
     assert_eq!(changed, "");
-    assert_eq!(workspace.git("for-each-ref refs/cleo"), "");
 }
 
 #[test]
@@ -332,25 +331,16 @@ fn conflicts_that_agent_has_not_settled_are_not_merged() {
             80,
         );
         let failed = &result["tasks"][0];
-        assert_eq!(failed["outcome"], "blocked", "{failed}");
         let reason = failed["reason"].as_str().unwrap();
-        let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
+        let why = format!(
+            "has an unfinished {what}; finish it there and commit: shared.txt has conflicts"
+        );
         assert!(reason.contains(&why), "{reason}");
         let left = workspace.read(&format!("{}/shared.txt", find_retained(failed)));
         assert!(left.contains("<<<<<<<"), "{what}: {left}");
         assert_eq!(workspace.read("shared.txt"), "nobody\n");
         assert_eq!(workspace.git("log --format=%s"), "first\n", "{what}");
     }
-}
-
-#[test]
-fn resolved_but_unstaged_conflicts_are_kept_as_work() {
-    let workspace = repository();
-    expect_exit(
-        carry_out(&workspace, &words_for_one("stops merge settled")),
-        0,
-    );
-    assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
 
 #[test]
@@ -362,7 +352,7 @@ fn something_named_git_that_is_no_repo_is_not_thrown_away() {
     let result = expect_exit(carry_out(&workspace, &words_for_one("names-git fix")), 80);
     let failed = &result["tasks"][0];
     assert_eq!(failed["outcome"], "blocked", "{failed}");
-    says(&failed["reason"], "fix/.git is of no repository");
+    says(&failed["reason"], "fix is a repository");
     let file = format!("{}/fix/.git/config", find_retained(failed));
     assert_eq!(workspace.read(&file), "T1\n");
     assert_eq!(workspace.git("log --merges --format=%s"), "");
@@ -372,10 +362,7 @@ fn something_named_git_that_is_no_repo_is_not_thrown_away() {
 
 #[test]
 fn repo_within_worktree_is_not_thrown_away() {
-    for (is_submodule, why) in [
-        (false, "is not a submodule"),
-        (true, "has commits that no remote has"),
-    ] {
+    for is_submodule in [false, true] {
         let workspace = repository();
         if is_submodule {
             let head = workspace.git("rev-parse HEAD");
@@ -385,7 +372,7 @@ fn repo_within_worktree_is_not_thrown_away() {
         }
         let result = expect_exit(run(&workspace, "embeds"), 81);
         let failed = &result["tasks"][0];
-        says(&failed["reason"], why);
+        says(&failed["reason"], "lib is a repository with changes");
         let place = find_retained(failed);
         assert_eq!(workspace.read(&format!("{place}/lib/x")), "T1\n");
         let own = workspace.git(format!("-C {place}/lib log --format=%s"));
@@ -460,14 +447,15 @@ fn nothing_is_touched_while_another_run_has_its_turn() {
     is_clean(&workspace);
 }
 
-/// Returns the events of all runs, as far as there are any.
+/// Returns the events of all runs, one on each line.
 fn events(workspace: &TestWorkspace) -> String {
-    let runs = fs::read_dir(workspace.path(".cleo/runs"));
-    let runs = runs.into_iter().flatten().flatten();
-    let files = runs.map(|entry| entry.path().join("events.jsonl"));
-    files
-        .filter_map(|file| fs::read_to_string(file).ok())
-        .collect()
+    let listed = workspace.ask("runs list");
+    let runs = listed["result"]["runs"].as_array().unwrap().iter();
+    let events = runs.flat_map(|run| {
+        let logged = workspace.ask(format!("runs logs {}", run["id"].as_str().unwrap()));
+        logged["result"]["events"].as_array().unwrap().clone()
+    });
+    events.map(|event| format!("{event}\n")).collect()
 }
 
 /// A run that was killed when its agent had worked, with a branch that holds the work. Returns its id.
@@ -498,7 +486,6 @@ fn note_merge(workspace: &TestWorkspace, id: &str) {
         "branch": "main",
         "old": workspace.git("rev-parse HEAD").trim(),
         "new": workspace.git(format!("{who} {made}")).trim(),
-        "stage": "write",
         "is_merge": true,
     });
     workspace.write(".git/cleo.lock", noted.to_string());
@@ -606,16 +593,11 @@ fn what_killed_merge_does_not_know_stays() {
 
 #[test]
 fn lock_of_git_that_was_killed_with_its_run_is_removed() {
-    for stage in ["trial", "write"] {
-        let workspace = repository();
-        let id = kill_with_work(&workspace);
-        note_merge(&workspace, &id);
-        let mut noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
-        noted["stage"] = stage.into();
-        workspace.write(".git/cleo.lock", noted.to_string());
-        workspace.write(".git/index.lock", "");
-        is_resumed(&workspace, &id);
-    }
+    let workspace = repository();
+    let id = kill_with_work(&workspace);
+    note_merge(&workspace, &id);
+    workspace.write(".git/index.lock", "");
+    is_resumed(&workspace, &id);
 }
 
 #[test]
@@ -838,7 +820,7 @@ fn repo_that_git_ignores_is_not_thrown_away() {
     workspace.write(".git/info/exclude", "lib/\n");
     let result = expect_exit(carry_out(&workspace, &words_for_one("embeds")), 80);
     let failed = &result["tasks"][0];
-    says(&failed["reason"], "has commits that no remote has");
+    says(&failed["reason"], "lib is a repository with changes");
     assert_eq!(
         workspace.read(&format!("{}/lib/x", find_retained(failed))),
         "T1\n"

@@ -1,15 +1,9 @@
-//! The branch on which a run began: its worktrees start there, and its work is merged only there; and what is
-//! checked out in other worktrees, which agents may have led to any branch.
+//! The branch on which a run began: its worktrees start there, and its work is merged only there.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-
-use walkdir::{DirEntry, WalkDir};
+use std::path::Path;
 
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{read, unreadable};
 
 /// Files of git that show an operation in progress.
 const IN_PROGRESS: [(&str, &str); 6] = [
@@ -22,7 +16,6 @@ const IN_PROGRESS: [(&str, &str); 6] = [
 ];
 const HEADS: &str = "refs/heads/";
 const SHORT: usize = 10;
-const LINK_MAX: u64 = 16 << 10;
 
 /// A checkout: a branch, or none when HEAD is detached, and a commit. For a run it is the checkout when it began, with the
 /// last commit that the run made there.
@@ -101,14 +94,6 @@ impl Trees {
             );
             return Err(refuse(message, format!("git log --oneline HEAD..{commit}")));
         }
-        if let Some(place) = self.find_other_checkout(&head)? {
-            let message = format!(
-                "{} is checked out in {place} too, whose files a merge would leave behind",
-                head.describe()
-            );
-            return Err(refuse(message, "git worktree list".to_string()));
-        }
-        self.require_followed(base, &head.commit)?;
         Ok(head.commit)
     }
 
@@ -131,34 +116,6 @@ impl Trees {
             message += &format!("; a {what} is in progress there");
         }
         Ok(refuse(message, fix))
-    }
-
-    /// Finds another worktree of the branch. Worktrees of runs, where agents may have switched to it, are detached.
-    pub(super) fn find_other_checkout(&self, head: &Base) -> Result<Option<String>> {
-        if head.branch.is_none() {
-            return Ok(None);
-        }
-        let own = format!("branch {}", reference(head.branch.as_ref()));
-        let listed = self.run("worktree list --porcelain -z")?;
-        let mut found = None;
-        for tree in listed
-            .split("\0\0")
-            .filter(|tree| tree.split('\0').any(|line| line == own))
-        {
-            let mut lines = tree.split('\0');
-            let place = lines
-                .find_map(|line| line.strip_prefix("worktree "))
-                .map(Path::new);
-            // For a checkout whose git folder is elsewhere, as in a submodule, git names that folder.
-            let is_other =
-                |place: &&Path| *place != self.top && Some(*place) != self.lock_file.parent();
-            if let Some(place) = place.filter(is_other)
-                && !self.detach_from_base(place)?
-            {
-                found = found.or(Some(place.display().to_string()));
-            }
-        }
-        Ok(found)
     }
 
     pub(super) fn merge_target(&self) -> Result<String> {
@@ -201,91 +158,20 @@ impl Trees {
     }
 
     pub(super) fn operation_in_progress(&self) -> Option<&'static str> {
-        let is_there = |name: &str| {
-            self.lock_file
-                .with_file_name(name)
-                .symlink_metadata()
-                .is_ok()
-        };
-        let mut all = IN_PROGRESS.iter();
-        all.find(|(name, _)| is_there(name)).map(|(_, what)| *what)
+        operation_in(self.lock_file.parent()?)
     }
 
     pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
         let range = format!("{}..refs/heads/{}", self.merge_target()?, tree.branch);
         Ok(self.run(format!("rev-list --count {range}"))? != "0")
     }
+}
 
-    /// Refuses a worktree whose state in the repository contains a link, through which git would write elsewhere, or a
-    /// pipe, at which git would wait. HEAD is only read, and git itself can make a link of it (core.preferSymlinkRefs).
-    pub(super) fn require_plain(&self, tree: &Tree) -> Result<()> {
-        let folder = self.folder_of(&tree.top)?.unwrap_or_default();
-        let head = folder.join("HEAD");
-        let is_plain = |entry: &DirEntry| {
-            let kind = entry.file_type();
-            // The link may lead to a branch without a commit.
-            let is_head = entry.path() == head && head.metadata().map_or(true, |it| it.is_file());
-            kind.is_file() || kind.is_dir() || is_head
-        };
-        let mut entries = WalkDir::new(&folder).max_depth(2).into_iter().flatten();
-        match entries.find(|entry| !is_plain(entry)) {
-            Some(entry) => Err(unreadable(entry.path(), ErrorKind::InvalidInput.into())),
-            None => Ok(()),
-        }
-    }
-
-    /// Detaches a worktree of a run from the branch of the workspace, which merges move. False where it is none. The
-    /// folder itself is not asked: its `.git` may lead to another repository, or be gone.
-    fn detach_from_base(&self, top: &Path) -> Result<bool> {
-        let runs = self.root_in_checkout().join(".cleo/runs");
-        let folder = self.folder_of(top)?.filter(|_| top.starts_with(runs));
-        let Some(name) = folder.as_deref().and_then(Path::file_name) else {
-            return Ok(false);
-        };
-        let head = format!("worktrees/{}/HEAD", name.to_string_lossy());
-        self.run(format!("update-ref --no-deref {head} {head}"))?;
-        Ok(true)
-    }
-
-    /// Finds the folder in which the repository keeps the state of a linked worktree.
-    pub(super) fn folder_of(&self, top: &Path) -> Result<Option<PathBuf>> {
-        let common = self.run("rev-parse --path-format=absolute --git-common-dir")?;
-        let mark = top.join(".git");
-        let is_it = |folder: &PathBuf| {
-            let link = read(&folder.join("gitdir"), LINK_MAX).unwrap_or_default();
-            // Git may write it relative to the folder.
-            let link = folder.join(String::from_utf8_lossy(&link).trim_end());
-            link == mark || fs::canonicalize(link).is_ok_and(|link| link == mark)
-        };
-        let folders = fs::read_dir(Path::new(&common).join("worktrees"));
-        let folders = folders.into_iter().flatten().flatten();
-        let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        Ok(folders.map(|entry| entry.path()).find(is_it))
-    }
-
-    /// Refuses a branch that was moved in another worktree since the run last looked at it, which left the files of the
-    /// checkout behind: what they show is not what would be merged.
-    fn require_followed(&self, base: &Base, head: &str) -> Result<()> {
-        let before = base.commit.as_str();
-        if before == head {
-            return Ok(());
-        }
-        let staged = self.list_changed(&["--cached", head])?;
-        let own = self.list_changed(&["--cached", before])?;
-        let mut left_behind = &self.list_changed(&[before, head])? & &staged;
-        left_behind.retain(|name| !own.contains(name));
-        // Somebody who commits meanwhile is told from it when the merge is made.
-        if left_behind.is_empty() || self.head()?.commit != head {
-            return Ok(());
-        }
-        let place = self.top.display();
-        let message = format!(
-            "the branch in {place} was moved to {head} in another worktree, and the files here are those of {before}"
-        );
-        let top = quote(&self.top.to_string_lossy());
-        let follow = format!("git -C {top} read-tree -m -u {before} HEAD");
-        Err(refuse(message, follow))
-    }
+/// Returns the operation that is in progress in a checkout, by its folder of git.
+pub(super) fn operation_in(folder: &Path) -> Option<&'static str> {
+    let mut all = IN_PROGRESS.iter();
+    let found = all.find(|(name, _)| folder.join(name).symlink_metadata().is_ok());
+    found.map(|(_, what)| *what)
 }
 
 fn refuse(message: String, fix: String) -> Error {

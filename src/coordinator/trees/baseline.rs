@@ -1,9 +1,11 @@
-//! Baseline digests of workspace and worktree files, used to detect which side changed a file; and the files
-//! that a task declares, which git may ignore.
+//! The note of a worktree, by which the changes of its agent are told from those of others; and
+//! the files that a task declares, which git may ignore.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +18,6 @@ use crate::tree::Globs;
 
 const NOTE_MAX: u64 = 64 << 20;
 
-/// Digests of the files that workspace and worktree shared when the run last compared them, by path.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Baseline {
@@ -25,33 +26,31 @@ pub(super) struct Baseline {
     pub(super) onto: Option<String>,
     /// The commit from which the worktree was made.
     pub(super) start: Option<String>,
-    pub(super) home: BTreeMap<String, String>,
-    pub(super) tree: BTreeMap<String, String>,
-    /// Marks of outputs that are not plain files.
-    pub(super) others: BTreeSet<String>,
+    /// When the worktree was made.
+    pub(super) made: Option<SystemTime>,
+    /// Digests of the files that were copied between workspace and worktree, by path.
+    pub(super) copied: BTreeMap<String, String>,
     /// A file that git ignores and without which the commands of the task failed.
     pub(super) needed: String,
 }
 
-/// A file in a worktree and in the workspace.
+/// A file in a worktree and in the workspace, with digests of what it holds.
 pub(super) struct Pair {
     pub(super) name: String,
-    pub(super) here: Side,
-    pub(super) there: Side,
-}
-
-/// A file on one side: where it is, what it holds now, and what it held in the baseline.
-pub(super) struct Side {
-    top: PathBuf,
-    pub(super) path: PathBuf,
-    pub(super) now: Option<String>,
-    pub(super) before: Option<String>,
+    pub(super) here: PathBuf,
+    pub(super) there: PathBuf,
+    pub(super) own: Option<String>,
+    pub(super) theirs: Option<String>,
+    pub(super) change: Change,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     None,
     New,
+    /// It takes the place of a file that is not of this task.
+    Replacement,
+    /// Somebody else has changed the file of the workspace since the worktree was made.
     Conflict,
 }
 
@@ -70,75 +69,61 @@ impl Baseline {
     /// Compares a file in a worktree and in the workspace. A file of the worktree that cannot be read is an error.
     pub(super) fn compare_file(&self, tree: &Tree, home: &Path, name: &str) -> Result<Pair> {
         let (here, there) = (tree.root.join(name), home.join(name));
-        let now = digest_file(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
-        let side = |top: &Path, path, now, files: &BTreeMap<String, String>| Side {
-            top: top.to_path_buf(),
-            path,
-            now,
-            before: files.get(name).cloned(),
-        };
+        let own = digest_file(&tree.top, &here).map_err(|cause| unreadable(&here, cause))?;
         // A file that cannot be read counts as changed.
-        let other = digest_file(home, &there).unwrap_or_else(|_| Some(String::new()));
-        let mut pair = Pair {
-            name: name.to_string(),
-            here: side(&tree.top, here, now, &self.tree),
-            there: side(home, there, other, &self.home),
-        };
-        if pair.change() != Change::None && pair.there.now.is_some() {
-            let mut earlier = tree
-                .list_earlier_baselines()
-                .map(|path| Baseline::load(&path));
-            let now = pair.there.now.clone();
+        let theirs = digest_file(home, &there).unwrap_or_else(|_| Some(String::new()));
+        let mut earlier = tree
+            .list_earlier_baselines()
+            .map(|path| Baseline::load(&path));
+        let change = match () {
+            () if own.is_none() || own == theirs || self.has_copied(name, &own) => Change::None,
+            () if theirs.is_none() || self.has_copied(name, &theirs) => Change::New,
             // The file of the workspace is from an earlier worktree of the task.
-            if earlier.any(|baseline| baseline.tree.get(name) == now.as_ref()) {
-                (pair.here.before, pair.there.before) = (now.clone(), now);
-            }
-        }
-        Ok(pair)
+            () if earlier.any(|earlier| earlier.has_copied(name, &theirs)) => Change::New,
+            () if theirs.as_deref() != Some("") && self.is_older(&there) => Change::Replacement,
+            () => Change::Conflict,
+        };
+        Ok(Pair {
+            name: name.to_string(),
+            here,
+            there,
+            own,
+            theirs,
+            change,
+        })
     }
 
-    /// Copies a file from one side to the other.
-    pub(super) fn copy_file(&mut self, name: &str, from: &Side, to: &Side) -> Result<()> {
-        from.copy(&to.path)?;
-        if let Some(now) = &from.now {
-            for files in [&mut self.home, &mut self.tree] {
-                files.insert(name.to_string(), now.clone());
-            }
-        }
+    pub(super) fn has_copied(&self, name: &str, digest: &Option<String>) -> bool {
+        digest.is_some() && self.copied.get(name) == digest.as_ref()
+    }
+
+    /// Returns whether a file has not changed since the worktree was made. Nobody can set this time of a file.
+    fn is_older(&self, path: &Path) -> bool {
+        let Ok(there) = path.symlink_metadata() else {
+            return false;
+        };
+        let seconds = u64::try_from(there.ctime()).unwrap_or_default();
+        let nanoseconds = u32::try_from(there.ctime_nsec()).unwrap_or_default();
+        let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+        self.made.is_some_and(|made| changed <= made)
+    }
+
+    pub(super) fn bring(&mut self, tree: &Tree, pair: &Pair) -> Result<()> {
+        copy(&tree.top, &pair.here, pair.own.as_deref(), &pair.there)?;
+        self.copied
+            .extend(pair.own.clone().map(|own| (pair.name.clone(), own)));
         Ok(())
     }
-}
 
-impl Side {
-    pub(super) fn copy(&self, to: &Path) -> Result<()> {
-        copy(&self.top, &self.path, self.now.as_deref(), to)
+    pub(super) fn fetch(&mut self, home: &Path, pair: &Pair) -> Result<()> {
+        copy(home, &pair.there, pair.theirs.as_deref(), &pair.here)?;
+        self.copied.extend(
+            pair.theirs
+                .clone()
+                .map(|theirs| (pair.name.clone(), theirs)),
+        );
+        Ok(())
     }
-}
-
-impl Pair {
-    pub(super) fn change(&self) -> Change {
-        change(&self.here, &self.there)
-    }
-}
-
-pub(super) fn change(from: &Side, to: &Side) -> Change {
-    match (&from.now, &to.now) {
-        (None, _) => Change::None,
-        // Removed, and unchanged by the run.
-        _ if from.now == to.now || from.now == from.before => Change::None,
-        (_, None) => Change::New,
-        _ if to.now == to.before => Change::New,
-        _ => Change::Conflict,
-    }
-}
-
-pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
-    let digest = |path: String| {
-        let digest = digest_file(top, &root.join(&path)).ok()??;
-        Some((path, digest))
-    };
-    let paths: BTreeSet<String> = paths.into_iter().collect();
-    crate::build_map(paths.into_iter().filter_map(digest))
 }
 
 /// The deliverables and files of a task, some of which are paths or patterns.
@@ -204,36 +189,6 @@ pub(super) fn is_regular(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn side(now: &str, before: &str) -> Side {
-        let some = |text: &str| Some(text.to_string()).filter(|text| !text.is_empty());
-        Side {
-            top: PathBuf::new(),
-            path: PathBuf::new(),
-            now: some(now),
-            before: some(before),
-        }
-    }
-
-    #[test]
-    fn output_comes_where_nobody_else_has_changed_it() {
-        for (from, to, expected) in [
-            (("new", ""), ("", ""), Change::New),
-            (("new", ""), ("old", "old"), Change::New),
-            (("new", "old"), ("old", "old"), Change::New),
-            (("new", ""), ("theirs", ""), Change::Conflict),
-            (("new", "old"), ("theirs", "old"), Change::Conflict),
-            (("new", ""), ("new", ""), Change::None),
-            (("old", "old"), ("theirs", "old"), Change::None),
-            (("", "old"), ("old", "old"), Change::None),
-            (("old", "old"), ("", ""), Change::None),
-            (("old", "old"), ("", "old"), Change::None),
-            (("new", "old"), ("", "old"), Change::New),
-        ] {
-            let found = change(&side(from.0, from.1), &side(to.0, to.1));
-            assert_eq!(found, expected, "{from:?} {to:?}");
-        }
-    }
 
     #[test]
     fn only_deliverables_declare_folders() {

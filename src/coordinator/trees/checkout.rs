@@ -4,27 +4,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
 
 use super::Trees;
 use super::base::{Base, reference};
-use super::git::{Answer, DIFF, Words, refuse_git};
+use super::git::{DIFF, Words, refuse_git};
 use super::merge::list_names;
-use super::recovery::Kind;
 use crate::error::Result;
 use crate::file::{open_regular, open_to_write, unwritable};
 use crate::run;
-use crate::tree::MERGES;
 
 const NOTE_MAX: u64 = 1 << 20;
 /// The mode of a submodule (gitglossary, "gitlink").
 pub(super) const GITLINK: &str = "160000";
 /// Options of `git restore` for index and files.
 pub(super) const BOTH: &str = "--staged --worktree";
-/// Files outside of a sparse checkout belong to the commit, too.
-const UPDATE: &str = "-m -u --no-sparse-checkout";
 /// Words of git about files that it would overwrite, before it writes any (unpack-trees.c, `unpack_plumbing_errors`).
 const REFUSALS: [&str; 3] = [
     "Cannot merge.",
@@ -32,6 +29,7 @@ const REFUSALS: [&str; 3] = [
     "Untracked working tree file",
 ];
 
+/// A move of the checkout from a commit to another one.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(in crate::coordinator) struct Move {
     pub(super) run: String,
@@ -39,20 +37,8 @@ pub(in crate::coordinator) struct Move {
     pub(super) branch: Option<String>,
     pub(super) old: String,
     pub(super) new: String,
-    pub(super) stage: Stage,
-    /// True for a merge, whose commands have to pass in the workspace too.
+    /// True for a merge, whose commands have to pass in the workspace too; false where one is reverted.
     pub(super) is_merge: bool,
-}
-
-/// How far a move is. The words have one length: a reader without the turn sees the one or the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::coordinator) enum Stage {
-    /// Git is asked whether the move can be made: only its locks may be left of that.
-    Trial,
-    Write,
-    /// The merge is made, and its commands have not passed yet.
-    Prove,
 }
 
 pub(super) enum Moved {
@@ -64,89 +50,69 @@ pub(super) enum Moved {
 }
 
 pub(super) type Paths = BTreeSet<String>;
-/// The file that a commit has at a path: its mode and id.
-pub(super) type Held = Option<(String, String)>;
-/// The paths that differ between two commits, and the file that each commit has there.
-pub(super) type Changes = BTreeMap<String, [Held; 2]>;
+/// The paths that differ between two commits, and the mode that each commit has there.
+pub(super) type Changes = BTreeMap<String, [Option<String>; 2]>;
 
 impl Trees {
-    /// Moves the checkout from the commit `old`, which it must be on, to `new`. The move to a merge stays noted
-    /// until [`Trees::forget_move`].
-    pub(super) fn move_checkout(&self, old: &str, new: &str, is_merge: bool) -> Result<Moved> {
+    /// Merges: moves the checkout from the commit `old`, which it must be on, to `new`. That stays noted until
+    /// [`Trees::forget_move`].
+    pub(super) fn move_checkout(&self, old: &str, new: &str) -> Result<Moved> {
         let branch = match &self.base {
             Some(base) => base.branch.clone(),
             None => self.head()?.branch,
         };
-        self.make_move(Move {
+        self.make_move(&Move {
             run: self.run.clone(),
             place: self.git_mark_path(),
             branch,
             old: old.to_string(),
             new: new.to_string(),
-            stage: Stage::Trial,
-            is_merge,
+            is_merge: true,
         })
     }
 
-    /// Makes a move. Right before git writes files, it compares all of them with its index, so that what a user saved since
-    /// [`Trees::find_refusal`] stays and the move is refused. A window remains from there to the replacement of each file,
-    /// because no file system replaces a file only if it is as before; and ignored files that are new since are overwritten.
-    pub(super) fn make_move(&self, mut step: Move) -> Result<Moved> {
-        let old = &step.old.clone();
-        if !self.is_at(&step, old)? {
-            self.forget_move()?;
+    /// Makes a move: notes it, has git write the files, and moves the branch. Right before git writes files, it compares all
+    /// of them with its index, so that what a user saved since [`Trees::find_refusal`] stays and the move is refused. A window
+    /// remains from there to the replacement of each file, because no file system replaces a file only if it is as before.
+    pub(super) fn make_move(&self, step: &Move) -> Result<Moved> {
+        if let Some(why) = self.find_refusal(step)? {
+            return self.refuse_move(step, why);
+        }
+        if !self.is_at(step, &step.old)? {
             return Ok(Moved::Overtaken);
         }
-        self.note_move(&step)?;
-        let held = self.hold_merge(&step);
-        let refusal = held.and_then(|()| self.find_refusal(&step));
-        // The next turn undoes a move whose trial failed.
-        if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
-            // Its git may have been killed alone.
-            self.unlock_checkout(&step)?;
-            self.forget_move()?;
-        }
-        if let Some(why) = refusal? {
-            return self.refuse_move(&step, why);
-        }
-        step.stage = Stage::Write;
-        self.note_move(&step)?;
-        let moved = match self.ask(format!("read-tree {UPDATE} {old} {}", step.new)) {
+        self.note_move(step)?;
+        // Files outside of a sparse checkout belong to the commit, too.
+        let write = format!(
+            "read-tree -m -u --no-sparse-checkout {} {}",
+            step.old, step.new
+        );
+        let moved = match self.ask(write) {
             Ok(Err(said)) if REFUSALS.iter().any(|refusal| said.contains(refusal)) => {
                 self.forget_move()?;
-                return self.refuse_move(&step, said);
+                return self.refuse_move(step, said);
             }
             Ok(Err(said)) => Err(refuse_git(&self.top, &said)),
-            Ok(Ok(_)) => self.move_branch(&step),
+            Ok(Ok(_)) => self.move_branch(step),
             Err(error) => Err(error),
         };
-        // An error after the branch has moved: where this question fails too, the note stays, and the next turn knows.
-        let moved = match moved {
-            Err(_) if self.is_at(&step, &step.new)? => Ok(Moved::Done),
-            moved => moved,
+        // An error may come after the branch has moved.
+        let is_done = match &moved {
+            Ok(moved) => matches!(moved, Moved::Done),
+            Err(_) => self.is_at(step, &step.new)?,
         };
-        if !matches!(moved, Ok(Moved::Done)) {
-            // Where that fails too, the note stays, for the next holder of the lock.
-            self.unlock_checkout(&step)?;
-            self.undo(&step)?;
+        // Where something of this fails, the note stays, for the next holder of the lock.
+        if !is_done {
+            self.unlock_checkout(step)?;
         }
-        if step.is_merge && matches!(moved, Ok(Moved::Done)) {
-            step.stage = Stage::Prove;
-            self.note_move(&step)?;
-        } else {
+        // A user who has switched at this very moment keeps the files of the other branch.
+        if !self.is_at(step, &step.new)? {
+            self.undo(step)?;
+        }
+        if !is_done || !step.is_merge {
             self.forget_move()?;
         }
-        moved
-    }
-
-    /// Gives the commit of a merge a name as long as it is noted, so that no `git gc` removes it before a branch has it.
-    fn hold_merge(&self, step: &Move) -> Result<()> {
-        if !step.is_merge {
-            return Ok(());
-        }
-        let name = format!("{MERGES}/{}", step.run);
-        self.run(format!("update-ref --no-deref {name} {}", step.new))
-            .map(drop)
+        if is_done { Ok(Moved::Done) } else { moved }
     }
 
     /// Says why nothing was written; somebody may have committed meanwhile.
@@ -182,27 +148,24 @@ impl Trees {
     }
 
     pub(super) fn is_waiting_for_proof(&self, step: &Move, commit: &str) -> Result<bool> {
-        if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
+        if !step.is_merge || step.new != commit {
             return Ok(false);
         }
         let parent = self.ask(format!("rev-parse {commit}^1"))?;
         Ok(parent.is_ok_and(|parent| parent == step.old))
     }
 
-    /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
-    /// untracked or ignored, are never overwritten.
+    /// Returns why the checkout cannot be moved: changed files, be they staged, untracked or ignored, are never overwritten.
     fn find_refusal(&self, step: &Move) -> Result<Option<String>> {
-        // Changes nothing and takes the same locks.
-        if let Err(said) = self.update_branch(step, &step.old)? {
-            return Ok(Some(said));
-        }
         let changes = self.list_changes(step)?;
         if let Some(name) = changes.keys().find(|name| name.contains('\u{fffd}')) {
             return Ok(Some(format!("the name of {name} is not UTF-8")));
         }
-        let is_link = |held: &Held| held.as_ref().is_some_and(|(mode, _)| mode == GITLINK);
+        let mut links = changes
+            .iter()
+            .filter(|(_, [old, _])| old.as_deref() == Some(GITLINK));
         if step.is_merge
-            && let Some((path, _)) = changes.iter().find(|(_, [old, _])| is_link(old))
+            && let Some((path, _)) = links.next()
         {
             return Ok(Some(format!(
                 "{path} is a submodule, which is changed there and whose files a merge does not check out"
@@ -215,37 +178,50 @@ impl Trees {
             return Ok(Some(format!("{names} changed in the workspace")));
         }
         // Git would overwrite ignored files.
-        for (path, _) in changes.iter().filter(|(_, [old, _])| old.is_none()) {
-            let obstacle = match self.find_kind(path, &changes) {
-                Kind::Nothing => continue,
-                Kind::File(_) => path.clone(),
-                Kind::Foreign(place) => place,
-            };
-            return Ok(Some(format!(
+        let mut added = changes.iter().filter(|(_, [old, _])| old.is_none());
+        Ok(added.find_map(|(path, _)| self.find_obstacle(path, &changes)).map(|obstacle| {
+            format!(
                 "{obstacle} is there in the workspace, and git does not track it; move it away before a merge, which \
                  may overwrite it"
-            )));
+            )
+        }))
+    }
+
+    /// Finds a file that is at a path, or in its way above or below it, and in which the move has no part.
+    pub(super) fn find_obstacle(&self, path: &str, changes: &Changes) -> Option<String> {
+        let file = self.top.join(path);
+        let name = |path: &Path| {
+            let path = path.strip_prefix(&self.top).unwrap_or(path);
+            path.to_string_lossy().into_owned()
+        };
+        let is_known = |place: &Path| place != file && changes.contains_key(&name(place));
+        let is_in_way = |place: &&Path| place.symlink_metadata().is_ok_and(|it| !it.is_dir());
+        let way = file.ancestors().take_while(|place| *place != self.top);
+        if let Some(place) = way.filter(is_in_way).last() {
+            return (!is_known(place)).then(|| name(place));
         }
-        let try_out = format!("read-tree --dry-run {UPDATE} {} {}", step.old, step.new);
-        Ok(self.ask(try_out)?.err())
+        let below = WalkDir::new(&file).into_iter();
+        let mut below = below.filter_map(|entry| match entry {
+            Ok(entry) if entry.file_type().is_dir() || is_known(entry.path()) => None,
+            Ok(entry) => Some(name(entry.path())),
+            Err(error) if error.depth() == 0 => None,
+            Err(error) => Some(name(error.path().unwrap_or(&file))),
+        });
+        below.next()
     }
 
     /// Moves the branch after the files.
-    pub(super) fn move_branch(&self, step: &Move) -> Result<Moved> {
+    fn move_branch(&self, step: &Move) -> Result<Moved> {
         if !self.is_at(step, &step.old)? {
             return Ok(Moved::Overtaken);
         }
-        if let Err(said) = self.update_branch(step, &step.new)? {
-            return match self.is_at(step, &step.old)? {
-                true => Err(refuse_git(&self.top, &said)),
-                false => Ok(Moved::Overtaken),
-            };
+        let name = reference(step.branch.as_ref());
+        let words = ["cleo: merge", &name, &step.new, &step.old];
+        match self.ask(Words::with("update-ref -m", words))? {
+            Ok(_) => Ok(Moved::Done),
+            Err(_) if !self.is_at(step, &step.old)? => Ok(Moved::Overtaken),
+            Err(said) => Err(refuse_git(&self.top, &said)),
         }
-        // A user who has switched at this very moment keeps the files of the other branch.
-        if !self.is_at(step, &step.new)? {
-            self.undo(step)?;
-        }
-        Ok(Moved::Done)
     }
 
     pub(super) fn restore(&self, commit: &str, paths: &Paths, places: &str) -> Result<()> {
@@ -268,28 +244,24 @@ impl Trees {
         Ok(())
     }
 
-    fn update_branch(&self, step: &Move, commit: &str) -> Result<Answer> {
-        let name = reference(step.branch.as_ref());
-        let words = ["cleo: merge", &name, commit, &step.old];
-        self.ask(Words::with("update-ref -m", words))
-    }
-
     pub(super) fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
         let head = self.head()?;
         Ok(head.branch == step.branch && head.commit == commit)
     }
 
-    /// Lists the paths that differ between the commits of a move, with what each commit has there.
+    /// Lists the paths that differ between the commits of a move.
     pub(super) fn list_changes(&self, step: &Move) -> Result<Changes> {
         let list = format!("diff-tree -r -z --no-renames {} {}", step.old, step.new);
         let listed = self.list(list)?;
         let changes = listed.chunks_exact(2).map(|one| {
-            let words: Vec<&str> = one[0].trim_start_matches(':').split(' ').collect();
-            let held = |at: usize| {
-                let mode = words.get(at).filter(|mode| **mode != "000000")?;
-                Some((mode.to_string(), words.get(at + 2)?.to_string()))
+            let mut modes = one[0].trim_start_matches(':').split(' ');
+            let mut mode = || {
+                modes
+                    .next()
+                    .filter(|mode| *mode != "000000")
+                    .map(String::from)
             };
-            (one[1].clone(), [held(0), held(1)])
+            (one[1].clone(), [mode(), mode()])
         });
         Ok(changes.collect())
     }
@@ -320,8 +292,6 @@ impl Trees {
     }
 
     pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
-        let noted = self.read_move();
-        self.release_merge(noted.as_ref().map_or(&self.run, |step| &step.run))?;
         let emptied = open_to_write(&self.lock_file).and_then(|file| file.set_len(0));
         emptied.map_err(|cause| unwritable(&self.lock_file, cause))
     }

@@ -1,30 +1,29 @@
 //! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::git::{STATUS, Words, pathspec};
+use super::base::operation_in;
+use super::checkout::GITLINK;
+use super::git::{DIFF, STATUS, Words, pathspec};
+use super::merge::list_names;
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
 use crate::tree::is_linked_worktree;
 use crate::workspace::OUTPUT_DIR;
 
-const REPOSITORIES_MAX: usize = 500;
-
 impl Trees {
     /// Commits everything in a worktree except reports and cleo's own files, also commits of the agent on a
     /// branch that continues the given one. A worktree with more than its branch can hold is refused, because
     /// it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
+        tree.require_baseline()?;
         self.unlock(tree)?;
-        self.require_conflicts_resolved(tree)?;
+        self.require_finished(tree)?;
         self.require_conversion(&tree.top)?;
-        let nested = find_nested(tree)?;
         let tip = self.tip(tree)?;
         self.stage(tree, &tip)?;
         // Made aside: wherever its agent has led HEAD, no branch moves but that of the worktree.
@@ -34,20 +33,12 @@ impl Trees {
             git.run("add --renormalize -- :(top)")?;
             git.run("write-tree")
         })?;
-        // A merge that its agent has settled and not committed keeps both parents.
-        let merged = git
-            .ask("rev-parse --verify --quiet MERGE_HEAD^{commit}")?
-            .ok();
-        let merged = match merged {
-            Some(other) if !self.is_ancestor(&other, &tip)? => format!(" -p {other}"),
-            _ => String::new(),
-        };
         let is_new = self.run(format!("rev-parse {tip}^{{tree}}"))? != files;
-        let commit = match is_new || !merged.is_empty() {
-            true => {
-                let make = format!("commit-tree {files} -p {tip}{merged} -m");
-                self.run(Words::with(&make, [message]))?
-            }
+        let commit = match is_new {
+            true => self.run(Words::with(
+                &format!("commit-tree {files} -p {tip} -m"),
+                [message],
+            ))?,
             false => tip,
         };
         let branch = format!("refs/heads/{}", tree.branch);
@@ -55,7 +46,7 @@ impl Trees {
             git.run(format!("update-ref --no-deref HEAD {commit}"))?;
         }
         self.run(format!("update-ref --no-deref {branch} {commit}"))?;
-        self.require_whole(tree, nested)?;
+        self.require_no_nested_work(tree)?;
         self.require_committed(tree)
     }
 
@@ -63,9 +54,21 @@ impl Trees {
     /// branch is ahead of, or that lies beside it, would undo what is committed.
     fn tip(&self, tree: &Tree) -> Result<String> {
         let commit = |name: &str| format!("rev-parse --verify --quiet {name}^{{commit}}");
-        let head = self.git_in(&tree.top).ask(commit("HEAD"))?.ok();
-        let own = commit(&format!("refs/heads/{}", tree.branch));
-        let own = self.ask(own)?.ok();
+        let git = self.git_in(&tree.top);
+        let branch = format!("refs/heads/{}", tree.branch);
+        let head = match git.ask("symbolic-ref --quiet HEAD")? {
+            // Others may have moved another branch since it was checked out here.
+            Ok(other) if other != branch => {
+                let list = "log --walk-reflogs --max-count=100 --format=%H%x09%gs HEAD --";
+                let noted = git.ask(list)?.unwrap_or_default();
+                // `git symbolic-ref` leaves the files as they are, and is noted without words.
+                let mut noted = noted.lines().filter_map(|line| line.split_once('\t'));
+                let last = noted.find(|(_, said)| !said.is_empty());
+                last.map(|(commit, _)| commit.to_string())
+            }
+            _ => git.ask(commit("HEAD"))?.ok(),
+        };
+        let own = self.ask(commit(&branch))?.ok();
         match (own, head) {
             (Some(own), Some(head)) if !self.is_ancestor(&own, &head)? => {
                 let (branch, place) = (quote(&tree.branch), quote(&tree.display_path()));
@@ -172,7 +175,7 @@ impl Trees {
         let real = fs::canonicalize(&tree.top).unwrap_or_else(|_| tree.top.clone());
         let expected = format!("{own}\n{}", real.display());
         if theirs.is_ok_and(|theirs| theirs == expected) && is_linked_worktree(&tree.top) {
-            return self.require_plain(tree);
+            return Ok(());
         }
         let place = tree.top.display();
         let message = format!("{place} is not a worktree of the repository any more");
@@ -181,31 +184,49 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
+    /// Refuses a worktree in which git has stopped: its conflicts would pass for work, and nothing else knows of the commits
+    /// that are still to come.
+    pub(in crate::coordinator) fn require_finished(&self, tree: &Tree) -> Result<()> {
+        let git = self.git_in(&tree.top);
+        let folder = git.run("rev-parse --absolute-git-dir")?;
+        let unmerged = git.list(format!("{DIFF} --diff-filter=U"))?;
+        let operation = operation_in(Path::new(&folder));
+        if operation.is_none() && unmerged.is_empty() {
+            return Ok(());
+        }
+        let (place, what) = (tree.display_path(), operation.unwrap_or("conflict"));
+        let mut message = format!("{place} has an unfinished {what}; finish it there and commit");
+        if !unmerged.is_empty() {
+            message += &format!(": {} has conflicts", list_names(unmerged));
+        }
+        let look = format!("git -C {} status", quote(&place));
+        Err(Error::new(Code::NotVerified, message).fix(look))
+    }
+
     /// Refuses a worktree with nested repositories that hold commits or changes of their own, which no branch can hold,
-    /// and with other things that git leaves out of a commit silently. `nested` is from before everything was staged.
-    fn require_whole(&self, tree: &Tree, nested: Vec<walkdir::Result<PathBuf>>) -> Result<()> {
+    /// and with other things that git leaves out of a commit silently.
+    fn require_no_nested_work(&self, tree: &Tree) -> Result<()> {
         // The settings of a nested repository are its agent's, so no command of git is suggested there.
-        let refuse = |place: &Path, message| Err(refuse(message, "ls -la", place));
-        let link = |line: &String| {
-            let (_, path) = line.strip_prefix("160000 ")?.split_once('\t')?;
-            Some(tree.top.join(path))
+        let refuse = |place: &Path, why: &str| {
+            let message = format!("{} {why}, which no branch can hold", place.display());
+            Err(refuse(message, "ls -la", place))
         };
         let staged = self.git_in(&tree.top).list("ls-files --stage -z")?;
-        let links: Vec<PathBuf> = staged.iter().filter_map(link).collect();
-        for folder in &links {
+        let links = staged
+            .iter()
+            .filter_map(|line| line.strip_prefix(GITLINK)?.split_once('\t'));
+        for folder in links.map(|(_, path)| tree.top.join(path)) {
             let is_checked_out = folder.join(".git").symlink_metadata().is_ok();
-            let mut files = fs::read_dir(folder).into_iter().flatten();
+            let mut files = fs::read_dir(&folder).into_iter().flatten();
             if !is_checked_out && files.next().is_some() {
-                let place = folder.display();
-                let message = format!(
-                    "{place} holds files, and its submodule is not checked out, so no branch can hold them"
-                );
-                return refuse(folder, message);
+                return refuse(&folder, "holds files, and its submodule is not checked out");
             }
         }
-        for mark in nested {
-            let mark = match mark {
-                Ok(mark) => mark,
+        let mut walk = WalkDir::new(&tree.top).min_depth(1).into_iter();
+        while let Some(entry) = walk.next() {
+            let mark = match entry {
+                Ok(entry) if entry.file_name().eq_ignore_ascii_case(".git") => entry.into_path(),
+                Ok(_) => continue,
                 // Git commits nothing of a folder that cannot be listed, and does not fail.
                 Err(error) => {
                     let place = error.path().unwrap_or(&tree.top).to_path_buf();
@@ -215,109 +236,36 @@ impl Trees {
                     return Err(unreadable(&place, error.into()));
                 }
             };
-            let folder = mark.parent().unwrap_or(&mark);
-            let is_repository =
-                mark.ends_with(".git") && (!mark.is_dir() || mark.join("HEAD").exists());
-            if !is_repository && !self.is_ignored(tree, &mark)? {
-                let place = mark.display();
-                let message =
-                    format!("{place} is of no repository, and git commits nothing with that name");
-                return refuse(&mark, message);
+            if mark.is_dir() {
+                walk.skip_current_dir();
             }
-            let is_link = links.iter().any(|link| link == folder);
-            if is_repository && let Some(why) = self.find_own_content(tree, folder, is_link)? {
-                let place = folder.display();
-                let message = format!(
-                    "the repository {place} {why}, which no branch of the workspace can hold"
+            let is_repository = !mark.is_dir() || mark.join("HEAD").exists();
+            if !is_repository && self.is_ignored(tree, &mark)? {
+                continue;
+            }
+            let folder = mark.parent().unwrap_or(&mark);
+            if folder != tree.top && self.has_own_work(tree, folder)? {
+                return refuse(
+                    folder,
+                    "is a repository with changes, or commits that no remote has",
                 );
-                return refuse(folder, message);
             }
         }
         Ok(())
     }
 
-    /// Returns what a nested repository holds that exists nowhere else. Repositories that the branch has no link to, as
-    /// ignored ones, may be build copies of a remote.
-    fn find_own_content(
-        &self,
-        tree: &Tree,
-        folder: &Path,
-        is_link: bool,
-    ) -> Result<Option<&'static str>> {
+    /// Returns whether a nested repository holds what exists nowhere else, or cannot be read.
+    fn has_own_work(&self, tree: &Tree, folder: &Path) -> Result<bool> {
         let git = self.git_in(folder);
         // A setting of its own may lead git to other files, and a broken one to the repository around it.
-        let mut status = vec![
-            "--git-dir".as_ref(),
-            OsStr::new(".git"),
-            "--work-tree".as_ref(),
-        ];
-        status.push(folder.as_os_str());
-        status.extend(STATUS.split(' ').map(OsStr::new));
-        match git.ask(Words::with("", status))? {
-            Err(_) => return Ok(Some("cannot be read")),
-            Ok(changed) if !changed.is_empty() => {
-                return Ok(Some("has changes that are not committed"));
-            }
-            Ok(_) => {}
-        }
-        let path = folder
-            .strip_prefix(&tree.top)
-            .unwrap_or(folder)
-            .to_string_lossy();
-        let parse = Words::with("rev-parse --verify --quiet", [format!("HEAD:{path}")]);
-        let before = match is_link {
-            true => self.ask(parse)?.ok(),
-            false => None,
-        };
-        if is_link && before.is_none() && !self.is_submodule(tree, &path)? {
-            return Ok(Some("is not a submodule"));
-        }
-        let list = "--git-dir .git rev-list --ignore-missing --max-count=1 HEAD --branches refs/stash --not --remotes";
-        let commits = git.ask(Words::with(list, before))?;
-        let is_elsewhere = commits.is_ok_and(|commits| commits.is_empty());
-        Ok((!is_elsewhere).then_some("has commits that no remote has"))
+        let own = "--git-dir .git --work-tree .";
+        let changed = git.ask(format!("{own} {STATUS}"))?;
+        let path = folder.strip_prefix(&tree.top).unwrap_or(folder);
+        let linked = format!("HEAD:{}", path.display());
+        let linked = self.ask(Words::with("rev-parse --verify --quiet", [linked]))?;
+        let list =
+            "rev-list --ignore-missing --max-count=1 HEAD --branches refs/stash --not --remotes";
+        let commits = git.ask(Words::with(&format!("{own} {list}"), linked.ok()))?;
+        Ok(changed.as_deref() != Ok("") || commits.as_deref() != Ok(""))
     }
-
-    fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {
-        let list = r"config --file .gitmodules --get-regexp ^submodule\..*\.path$";
-        let named = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
-        let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
-        Ok(named.lines().any(is_it))
-    }
-}
-
-/// Finds everything named `.git` below a worktree, and what cannot be listed there. A pipe or the like in the place of a
-/// file that git reads is an error, because git would wait there.
-fn find_nested(tree: &Tree) -> Result<Vec<walkdir::Result<PathBuf>>> {
-    let mut found = Vec::new();
-    for entry in WalkDir::new(&tree.top).min_depth(1) {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                found.push(Err(error));
-                continue;
-            }
-        };
-        let (kind, name) = (entry.file_type(), entry.file_name());
-        let above = entry.path().parent().unwrap_or(&tree.top);
-        let is_of_git = name.to_string_lossy().starts_with(".git") || above.ends_with(".git");
-        if is_of_git && !kind.is_file() && !kind.is_dir() && !kind.is_symlink() {
-            return Err(unreadable(entry.path(), ErrorKind::InvalidInput.into()));
-        }
-        let is_own = entry.depth() == 1 && name == ".git";
-        let is_within = above
-            .strip_prefix(&tree.top)
-            .is_ok_and(|above| above.iter().any(|name| name == ".git"));
-        if name.eq_ignore_ascii_case(".git") && !is_own && !is_within {
-            found.push(Ok(entry.into_path()));
-        }
-        if found.len() > REPOSITORIES_MAX {
-            let message = format!(
-                "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
-                tree.display_path()
-            );
-            return Err(Error::new(Code::InputInvalid, message));
-        }
-    }
-    Ok(found)
 }

@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
+use super::Trees;
 use super::git::Words;
-use super::{Base, Tree, Trees};
 use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id;
@@ -67,25 +67,15 @@ impl Trees {
         Ok(read_rules(&place))
     }
 
-    /// Refuses to commit work of a checkout in which other settings hold than when the run began.
+    /// Refuses a checkout in which other settings hold than in the workspace when the run began, also by `includeIf`: work
+    /// of it would be committed otherwise than it was verified, or not merged.
     pub(in crate::coordinator) fn require_conversion(&self, top: &Path) -> Result<()> {
-        let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, includes, \
-            line endings, file modes, objects/info/alternates) were changed since the run began, so git may commit other \
-            content than was verified, or lose it; if you changed them, begin a new run";
-        self.compare_conversion(top, self.base.as_ref(), message)
-    }
-
-    /// Refuses a repository whose worktrees have other settings than its checkout, such as by `includeIf`: no work of
-    /// theirs could be merged.
-    pub(super) fn require_same_conversion(&self, tree: &Tree, base: &Base) -> Result<()> {
-        let message = "settings that decide what git commits (see `includeIf`) are others in a worktree than in the \
-            checkout; have them in both, or run without worktrees";
-        self.compare_conversion(&tree.top, Some(base), message)
-    }
-
-    fn compare_conversion(&self, top: &Path, base: Option<&Base>, message: &str) -> Result<()> {
-        match base.and_then(|base| base.conversion.as_ref()) {
+        match self.base.as_ref().and_then(|base| base.conversion.as_ref()) {
             Some(expected) if self.digest_conversion_settings(top)? != *expected => {
+                let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, \
+                    includes, line endings, file modes, objects/info/alternates) were changed since the run began, or \
+                    differ in a worktree (`includeIf`), so git may commit other content than was verified, or lose it; \
+                    if you changed them, begin a new run";
                 let look = "git config --show-origin --list";
                 Err(Error::new(Code::InputInvalid, message).fix(look))
             }

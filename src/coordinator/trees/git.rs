@@ -5,7 +5,7 @@ use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
@@ -22,11 +22,11 @@ pub(super) const DIFF: &str = "diff --name-only --no-ext-diff --no-relative --no
      --ignore-submodules=none -z";
 pub(super) const STATUS: &str =
     "status --porcelain --untracked-files=all --ignore-submodules=none --no-renames -z";
+pub(super) const OTHERS: &str = "ls-files --others -z";
 pub(super) const IGNORED: &str = "ls-files --others --ignored --exclude-standard -z";
 
 /// The output of git without its last line break, or what it complains of when it fails.
 pub(super) type Answer = std::result::Result<String, String>;
-pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
 /// The arguments of a call of git, and its input.
 pub(super) struct Words {
@@ -107,18 +107,14 @@ impl Git<'_> {
     pub(super) fn ask(&self, words: impl Into<Words>) -> Result<Answer> {
         let words = words.into();
         let begun = Instant::now();
-        let dead_locks = &self.trees.dead_locks;
         loop {
             let said = self.call(&words)?;
             let lock = said.as_ref().err();
             let Some(lock) = lock.and_then(|said| find_lock(self.folder, said)) else {
                 return Ok(said);
             };
-            // A lock that was waited for in vain, and is the same since, is not waited for again.
-            if begun.elapsed() >= LOCK_TIMEOUT || dead_locks.borrow().contains(&lock) {
-                let error = lock_error(&lock.0);
-                dead_locks.borrow_mut().insert(lock);
-                return Err(error);
+            if begun.elapsed() >= LOCK_TIMEOUT {
+                return Err(lock_error(&lock));
             }
             signals::sleep(RETRY_INTERVAL, "cleo waited for a lock of git")?;
         }
@@ -189,16 +185,14 @@ pub(super) fn refuse_git(folder: &Path, said: &str) -> Error {
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
 }
 
-fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
+fn find_lock(folder: &Path, said: &str) -> Option<PathBuf> {
     let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
         let (path, _) = rest.split_once("': File exists")?;
         path.ends_with(".lock").then(|| path.to_string())
     });
     let config = said.split_once("could not lock config file ");
     let config = config.and_then(|(_, rest)| Some(rest.split_once(": File exists")?.0));
-    let path = folder.join(plain.or_else(|| config.map(|path| format!("{path}.lock")))?);
-    let made = path.symlink_metadata().and_then(|there| there.modified());
-    Some((path, made.ok()))
+    Some(folder.join(plain.or_else(|| config.map(|path| format!("{path}.lock")))?))
 }
 
 /// Returns true where a process may hold a lock: it has the file open or runs in a folder, or it is a git of another

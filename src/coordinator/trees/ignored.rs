@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::baseline::{Baseline, Declared, is_regular};
-use super::checkout::GITLINK;
 use super::copy::{copy, copy_link};
 use super::git::{IGNORED, STATUS, Words, pathspec};
 use super::merge::list_names;
@@ -43,17 +42,6 @@ impl Trees {
         Ok(found)
     }
 
-    /// Splits what a task declares and git ignores in a worktree into files whose places are in the workspace, and the rest.
-    fn split_declared(&self, tree: &Tree, declared: &Declared) -> Result<[BTreeSet<String>; 2]> {
-        let mut split = [BTreeSet::new(), BTreeSet::new()];
-        for path in self.list_declared(&tree.root, declared)? {
-            let at = usize::from(!self.can_bring(&tree.root, &path));
-            let path = self.inside.join(path).to_string_lossy().into_owned();
-            split[at].insert(path);
-        }
-        Ok(split)
-    }
-
     /// Returns whether a declared file can be copied to its place in the workspace, which no link leads out of.
     fn can_bring(&self, root: &Path, path: &str) -> bool {
         let home = Workspace::from(self.root_in_checkout());
@@ -65,8 +53,7 @@ impl Trees {
     pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
         let places = self.list_own_places();
         let declared = Baseline::load(&tree.baseline).declared;
-        let [brought, _] = self.split_declared(tree, &declared)?;
-        let mut names = Vec::from_iter(&self.list_single_ignored(tree)? - &brought);
+        let mut names = Vec::from_iter(self.list_uncopied(tree, &declared)?);
         names.extend(self.git_in(&tree.top).list(IGNORED)?);
         Ok(names.into_iter().find(|name| !is_in(&places, name)))
     }
@@ -84,7 +71,7 @@ impl Trees {
 
     /// Keeps what git ignores in a worktree that is to be removed: all of it where the commands of the task may need it,
     /// else single and declared files, as copies. Returns what is to be told of them.
-    pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<Vec<Error>> {
+    pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<Option<Error>> {
         let baseline = Baseline::load(&tree.baseline);
         let (needed, declared) = (baseline.needed, baseline.declared);
         if !needed.is_empty() {
@@ -95,89 +82,65 @@ impl Trees {
             let look = format!("git -C {} status --ignored", quote(&tree.display_path()));
             return Err(Error::new(Code::NotVerified, message).fix(look));
         }
-        let [brought, outside] = self.split_declared(tree, &declared)?;
-        let names = &(&self.list_single_ignored(tree)? - &brought) | &outside;
-        let (mut kept, mut kept_outside) = (Vec::new(), Vec::new());
-        for name in names {
+        let mut kept = Vec::new();
+        for name in self.list_uncopied(tree, &declared)? {
             let (from, to) = (tree.top.join(&name), tree.place_copy("", &name)?);
-            if let Ok(target) = fs::read_link(&from) {
-                copy_link(&target, &to)?;
-                kept.push(format!("{name} -> {}", target.display()));
-                continue;
+            match fs::read_link(&from) {
+                Ok(target) => {
+                    copy_link(&target, &to)?;
+                    kept.push(format!("{name} -> {}", target.display()));
+                }
+                Err(_) => {
+                    copy(&tree.top, &from, None, &to)?;
+                    kept.push(name);
+                }
             }
-            copy(&tree.top, &from, None, &to)?;
-            match outside.contains(&name) {
-                true => kept_outside.push(name),
-                false => kept.push(name),
-            }
+        }
+        if kept.is_empty() {
+            return Ok(None);
         }
         let task = tree.task().map(|task| task.to_string()).unwrap_or_default();
         let place = tree.baseline.with_extension("");
-        let tell = |code, names: Vec<String>, why: String| {
-            let message = format!("{why} {}: {}", place.display(), list_names(names));
-            Error::new(code, message).fix(format!("ls -AR {}", quote(&place.to_string_lossy())))
-        };
-        let mut told = Vec::new();
-        if !kept.is_empty() {
-            let why = format!(
-                "git ignores files that were in the worktree of {task}, so they are not merged; they are in"
-            );
-            told.push(tell(Code::NotVerified, kept, why));
-        }
-        if !kept_outside.is_empty() {
-            let why = format!(
-                "{task} declares files whose places in the workspace lead out of it by a link; they are in"
-            );
-            told.push(tell(Code::PathOutside, kept_outside, why));
-        }
-        Ok(told)
+        let message = format!(
+            "git ignores files that were in the worktree of {task}, so they are not merged; they are in {}: {}",
+            place.display(),
+            list_names(kept)
+        );
+        let look = format!("ls -AR {}", quote(&place.to_string_lossy()));
+        Ok(Some(Error::new(Code::NotVerified, message).fix(look)))
     }
 
-    /// Lists the files that git ignores one by one, also in submodules, and there declared ones. Ignored folders, and new
-    /// ones that ignore themselves, are mostly built or installed.
-    fn list_single_ignored(&self, tree: &Tree) -> Result<BTreeSet<String>> {
-        let own = "--git-dir .git --work-tree .";
-        let mut found = BTreeSet::new();
-        let mut repositories = vec![PathBuf::new()];
-        let declared = Baseline::load(&tree.baseline).declared.patterns();
-        while let Some(repository) = repositories.pop() {
-            let top = tree.top.join(&repository);
-            let git = self.git_in(&top);
-            let staged = git.list(format!("{own} ls-files --stage -z"))?;
-            let staged = staged.iter().filter_map(|line| line.split_once('\t'));
-            let (links, tracked): (Vec<_>, Vec<_>) =
-                staged.partition(|(mode, _)| mode.starts_with(GITLINK));
-            let there = links
-                .iter()
-                .filter(|(_, name)| top.join(name).join(".git").exists());
-            repositories.extend(there.map(|(_, name)| repository.join(name)));
-            let listed = git.list(format!("{own} {STATUS} --ignored=matching"))?;
-            let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
-            let names: Vec<&str> = names.filter(|name| !name.ends_with('/')).collect();
-            let ignoring = names
-                .iter()
-                .filter_map(|name| name.strip_suffix("/.gitignore"));
-            let is_new = |own: &&str| {
-                !tracked
-                    .iter()
-                    .any(|(_, name)| Path::new(name).starts_with(own))
-            };
-            let installed: Vec<PathBuf> = ignoring.filter(is_new).map(PathBuf::from).collect();
-            let names = names.iter().filter(|name| !is_in(&installed, name));
-            found.extend(names.map(|name| repository.join(name).to_string_lossy().into_owned()));
-            if repository != Path::new("") {
-                let all = git.list(format!("{own} {IGNORED}"))?;
-                let all = all.iter().map(|name| repository.join(name));
-                let all = all.map(|path| path.to_string_lossy().into_owned());
-                found.extend(all.filter(|path| {
-                    let path = Path::new(path).strip_prefix(&self.inside).ok();
-                    let path = path.and_then(Path::to_str);
-                    path.is_some_and(|path| declared.iter().any(|one| one.has(path)))
-                }));
-            }
+    /// Lists the files that git ignores one by one, and those that the task declares, but for what is copied to the
+    /// workspace. Ignored folders, and new ones that ignore themselves, are mostly built or installed.
+    fn list_uncopied(&self, tree: &Tree, declared: &Declared) -> Result<BTreeSet<String>> {
+        let git = self.git_in(&tree.top);
+        let listed = git.list(format!("{STATUS} --ignored=matching"))?;
+        let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
+        let single: Vec<&str> = names.filter(|name| !name.ends_with('/')).collect();
+        let ignoring = single
+            .iter()
+            .filter_map(|name| name.strip_suffix("/.gitignore"));
+        let mut installed = Vec::new();
+        for folder in ignoring {
+            let tracked = git.list(Words::with(
+                "ls-files -z --",
+                [pathspec("top,literal", Path::new(folder))],
+            ))?;
+            installed.extend(tracked.is_empty().then(|| PathBuf::from(folder)));
         }
+        let within = |name: String| self.inside.join(name).to_string_lossy().into_owned();
+        let declared = self.list_declared(&tree.root, declared)?;
+        let (copied, left): (Vec<String>, Vec<String>) = declared
+            .into_iter()
+            .partition(|path| self.can_bring(&tree.root, path));
+        let copied: BTreeSet<String> = copied.into_iter().map(within).collect();
         let places = self.list_own_places();
-        found.retain(|name| !is_in(&places, name));
+        let single = single
+            .into_iter()
+            .filter(|name| !is_in(&installed, name))
+            .map(String::from);
+        let mut found: BTreeSet<String> = single.chain(left.into_iter().map(within)).collect();
+        found.retain(|name| !copied.contains(name) && !is_in(&places, name));
         Ok(found)
     }
 }

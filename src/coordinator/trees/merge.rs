@@ -4,14 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::baseline::Baseline;
 use super::checkout::{Moved, is_id};
-use super::git::{Answer, Words};
+use super::git::Words;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
-/// How many commits of a branch are looked at for what they had taken in.
-const COMMITS_MAX: usize = 50;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
 
@@ -38,7 +36,7 @@ impl Trees {
                 Ok(new) => new,
                 Err(why) => return Ok(Err(why)),
             };
-            match self.move_checkout(&old, &new, true)? {
+            match self.move_checkout(&old, &new)? {
                 Moved::Done => return Ok(Ok(Some(new))),
                 Moved::Refused(why) => return Ok(Err(why)),
                 Moved::Overtaken => {}
@@ -48,111 +46,21 @@ impl Trees {
         Ok(Err(why.to_string()))
     }
 
-    /// Makes a commit of `old` and the work of a branch, or returns `old` where nothing of the branch is missing.
+    /// Makes a commit of `old` and a branch, or returns `old` where that has the branch.
     fn make_merge(&self, tree: &Tree, old: &str, message: &str) -> Result<Made> {
-        let branch = format!("rev-parse --verify refs/heads/{}", tree.branch);
-        let branch = &self.run(branch)?;
-        let Some(start) = Baseline::load(&tree.baseline).start else {
-            let why = "the commit that its worktree was made from is unknown";
-            return Ok(Err(why.to_string()));
-        };
-        if self.is_merged_since(branch, &start, old)? {
+        let branch = &self.run(format!("rev-parse --verify refs/heads/{}", tree.branch))?;
+        if self.is_ancestor(branch, old)? {
             return Ok(Ok(old.to_string()));
         }
-        let work = match self.make_work(tree, branch, &start, old)? {
-            Ok(work) => work,
-            Err(why) => return Ok(Err(why)),
-        };
-        let merged = match self.merge_trees(&format!("{old} {work}"))? {
-            Ok(merged) => merged,
+        let merge = "merge-tree --write-tree --name-only --no-messages -z";
+        let merged = match self.ask(format!("{merge} {old} {branch}"))? {
+            Ok(said) => said.trim_end_matches('\0').to_string(),
             Err(said) => return Ok(Err(describe_conflict(&said))),
         };
-        let is_there = self.is_ancestor(branch, old)?;
-        if is_there && self.list_changed(&[old, &merged])?.is_empty() {
-            return Ok(Ok(old.to_string()));
-        }
         let task = tree.task().map(|task| self.trailer(task));
         let messages = ["-m", message, "-m", task.as_deref().unwrap_or_default()];
         let make = format!("commit-tree {merged} -p {old} -p {branch}");
         self.run(Words::with(&make, messages)).map(Ok)
-    }
-
-    /// Makes a commit of what a branch changed since its worktree was made, on the last commit of the workspace that the
-    /// branch holds. Work that others had merged by then belongs to it even where the files of the branch lack it: an agent
-    /// may base its branch on newer commits and keep the older files, as after `git reset`.
-    fn make_work(&self, tree: &Tree, branch: &str, start: &str, old: &str) -> Result<Made> {
-        let list = format!("rev-list --first-parent --parents {old} ^{branch}");
-        let beyond = self.run(list)?;
-        let seen = match beyond.lines().last() {
-            Some(first) => first.split(' ').nth(1).unwrap_or(start),
-            None => old,
-        };
-        let files = format!("{branch}^{{tree}}");
-        let on = |files: &str, parent: &str| {
-            self.run(format!("commit-tree {files} -p {parent} -m work"))
-        };
-        if self.is_ancestor(seen, start)? {
-            return Ok(Ok(on(&files, start)?));
-        }
-        let whole = match self.take_in(&files, start, seen)? {
-            Ok(whole) => whole,
-            Err(why) => return Ok(Err(why)),
-        };
-        let missing = self.list_changed(&[&files, &whole])?;
-        if !missing.is_empty() && self.has_taken_in(branch, start, seen)? {
-            return Ok(Ok(on(&files, seen)?));
-        }
-        if !missing.is_empty() {
-            let (branch, names) = (&tree.branch, list_names(missing.into_iter().collect()));
-            let why = "lacks what was merged after its worktree was made, which stays";
-            self.warn(format!(
-                "the branch {branch} {why}: {names}; if its agent meant to undo that, do so in the workspace"
-            ));
-        }
-        Ok(Ok(on(&whole, seen)?))
-    }
-
-    /// Makes a tree of files that continue `start` and of what the workspace had by `seen`.
-    fn take_in(&self, files: &str, start: &str, seen: &str) -> Result<Made> {
-        let alone = self.run(format!("commit-tree {files} -p {start} -m work"))?;
-        // Where both changed the same lines, the agent has settled that.
-        Ok(
-            match self.merge_trees(&format!("-X ours {alone} {seen}"))? {
-                // Git before 2.43 does not know the option.
-                Err(said) if !said.contains('\0') => Ok(self.run(format!("rev-parse {files}"))?),
-                made => made.map_err(|said| describe_conflict(&said)),
-            },
-        )
-    }
-
-    /// Returns whether a commit of a branch before its last one held all that the workspace had by `seen`, as after
-    /// `git merge`: what later commits removed was meant.
-    fn has_taken_in(&self, branch: &str, start: &str, seen: &str) -> Result<bool> {
-        let list = "rev-list --ancestry-path --skip=1 --max-count";
-        let commits = self.run(format!("{list}={COMMITS_MAX} {seen}..{branch}"))?;
-        for commit in commits.lines() {
-            let files = format!("{commit}^{{tree}}");
-            if let Ok(whole) = self.take_in(&files, start, seen)?
-                && self.list_changed(&[&files, &whole])?.is_empty()
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Returns whether a branch was merged into `old` since a commit, or `old` was moved on to it.
-    fn is_merged_since(&self, branch: &str, start: &str, old: &str) -> Result<bool> {
-        let list = format!("rev-list --first-parent --parents {start}..{old}");
-        let listed = self.run(list)?;
-        Ok(listed.split_whitespace().any(|commit| commit == branch))
-    }
-
-    /// Merges two commits into a tree, aside from all files.
-    fn merge_trees(&self, commits: &str) -> Result<Answer> {
-        let merge = "merge-tree --write-tree --name-only --no-messages -z";
-        let merged = self.ask(format!("{merge} {commits}"))?;
-        Ok(merged.map(|said| said.trim_end_matches('\0').to_string()))
     }
 
     /// Returns whether a branch has commits since its worktree was made.
@@ -185,30 +93,25 @@ impl Trees {
         let noted = self.git_in(&tree.top).ask(list)?.unwrap_or_default();
         let made = noted.lines().filter_map(|line| line.split_once("\tcommit"));
         let made: HashSet<&str> = made.map(|(commit, _)| commit).collect();
-        let moves = noted.lines().filter_map(|line| {
+        let left_for_others = noted.lines().filter_map(|line| {
             let (_, names) = line.split_once("\tcheckout: moving from ")?;
-            names.split(' ').next().filter(|name| is_id(name))
+            names.split(' ').next()
         });
-        for commit in BTreeSet::from_iter(moves) {
-            let finds = |list: String| Ok(!self.ask(list)?.unwrap_or_default().is_empty());
-            let own = format!("refs/heads/{}...{commit}", tree.branch);
-            if finds(format!("rev-list --max-count=1 {commit} --not --all"))?
-                && finds(format!(
-                    "rev-list --max-count=1 --cherry-pick --right-only {own}"
-                ))?
-            {
-                let fix = format!("git merge {commit}");
-                left.push(refuse(&format!("the commit {commit}"), fix));
+        for name in BTreeSet::from_iter(left_for_others) {
+            let tip = self.ask(format!(
+                "rev-parse --verify --quiet --end-of-options {name}^{{commit}}"
+            ))?;
+            let Some(tip) = tip.ok().filter(|tip| made.contains(tip.as_str())) else {
+                continue;
+            };
+            let list = "rev-list --max-count=1 --cherry-pick --right-only";
+            let own = format!("refs/heads/{}...{tip}", tree.branch);
+            if !self.run(format!("{list} {own}"))?.is_empty() {
+                let what = if is_id(name) { "commit" } else { "branch" };
+                let fix = format!("git merge {}", quote(name));
+                left.push(refuse(&format!("the {what} {name}"), fix));
             }
         }
-        let list = "for-each-ref --format=%(objectname)%09%(refname:lstrip=2) refs/heads";
-        let others = self.run(format!("{list} --no-merged=refs/heads/{}", tree.branch))?;
-        let others = others.lines().filter_map(|line| line.split_once('\t'));
-        let others = others.filter(|(commit, _)| made.contains(commit));
-        left.extend(others.map(|(_, name)| {
-            let fix = format!("git merge {}", quote(&format!("refs/heads/{name}")));
-            refuse(&format!("the branch {name}"), fix)
-        }));
         Ok(left)
     }
 

@@ -1,63 +1,83 @@
 //! Copies what agents report to the workspace, file by file, because branches do not hold it: outputs, lines
-//! of the manifest, and deliverables that git ignores. The baseline of the worktree shows which side changed
-//! a file; the changes of others are never overwritten.
+//! of the manifest, and deliverables that git ignores. Git lists which outputs differ from the commit that a worktree was
+//! made from, and the changes of others are never overwritten.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::baseline::{Baseline, Change, Declared, Pair, change, digests, is_regular};
-use super::copy::digest_file;
-use super::outputs::{Outputs, refuse_other, require_folders};
+use super::baseline::{Baseline, Change, Declared, Pair, is_regular};
+use super::copy::{copy, digest_file};
+use super::git::{DIFF, OTHERS, Words, pathspec};
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
 use crate::manifest::log::{self, Line};
-use crate::workspace::MANIFEST;
+use crate::workspace::{MANIFEST, OUTPUT_DIR};
+
+/// Maximum number of new outputs of a task.
+const OUTPUTS_MAX: usize = 10_000;
 
 impl Trees {
     pub(super) fn save_baseline(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
-        let home = self.root_in_checkout();
-        let checked_out = Outputs::find(&tree.root, None);
-        let mut here = checked_out.paths;
-        here.extend(self.list_ignored(&tree.root, &declared));
-        // Outputs that only the workspace has are bounded: there may be any number of them.
-        let mut there = Outputs::find(&home, Some(&Baseline::default())).paths;
-        there.extend(self.list_ignored(&home, &declared));
-        there.extend_from_slice(&here);
-        let others = checked_out.others.into_iter();
         let baseline = Baseline {
-            home: digests(&home, &home, there),
-            tree: digests(&tree.top, &tree.root, here),
-            others: others.map(|(_, mark)| mark).collect(),
             declared,
             onto: self.base.as_ref().and_then(|base| base.branch.clone()),
             start: Some(start.to_string()),
-            needed: String::new(),
+            made: Some(SystemTime::now()),
+            ..Baseline::default()
         };
         baseline.save(&tree.baseline)
     }
 
-    /// Finds what to copy from a worktree: outputs, and deliverables that git ignores. New outputs that
-    /// cannot be copied, or too many of them, are an error.
-    fn find_outputs(&self, tree: &Tree, baseline: &Baseline) -> Result<Outputs> {
-        let home = self.root_in_checkout();
-        let mut outputs = Outputs::find(&tree.root, Some(baseline)).all()?;
-        let mut changed = outputs.changed.iter();
-        changed.try_for_each(|path| require_folders(&home, path))?;
-        let ignored = self.list_ignored(&tree.root, &baseline.declared);
-        outputs.paths.extend(ignored);
-        Ok(outputs)
+    /// Lists the new outputs of a worktree, but for its manifests, below its root.
+    fn list_outputs(&self, tree: &Tree, baseline: &Baseline) -> Result<Vec<String>> {
+        let git = self.git_in(&tree.top);
+        let folder = self.inside.join(OUTPUT_DIR);
+        let below = pathspec("top,literal", &folder);
+        let start = baseline.start.as_deref().unwrap_or("HEAD");
+        let mut found = git.list(Words::with(&format!("{DIFF} {start} --"), [&below]))?;
+        found.extend(git.list(Words::with(&format!("{OTHERS} --"), [&below]))?);
+        let is_manifest = |path: &Path| {
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            let is_one = name.starts_with("MANIFEST") && name.ends_with(".jsonl");
+            is_one && path.parent() == Some(&folder)
+        };
+        found.retain(|path| {
+            let is_there = tree.top.join(path).symlink_metadata().is_ok();
+            // A name that is not UTF-8 is another one here.
+            (is_there || path.contains(char::REPLACEMENT_CHARACTER))
+                && !is_manifest(Path::new(path))
+        });
+        if found.len() > OUTPUTS_MAX {
+            let folder = tree.top.join(folder);
+            let message = format!(
+                "{} holds more new files than are copied to the workspace, {OUTPUTS_MAX}",
+                folder.display()
+            );
+            return Err(refuse(message, "du -a", &folder));
+        }
+        let names = found
+            .iter()
+            .filter_map(|path| Path::new(path).strip_prefix(&self.inside).ok());
+        Ok(names
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect())
     }
 
-    /// Compares what a worktree has with the workspace.
-    fn compare_outputs(&self, tree: &Tree) -> Result<(Vec<Pair>, Outputs)> {
-        let (home, baseline) = (self.root_in_checkout(), Baseline::load(&tree.baseline));
-        let outputs = self.find_outputs(tree, &baseline)?;
-        let compare = |path: &String| baseline.compare_file(tree, &home, path);
-        let pairs: Result<Vec<Pair>> = outputs.paths.iter().map(compare).collect();
-        Ok((pairs?, outputs))
+    /// Compares what a worktree reports with the workspace: outputs, and deliverables that git ignores.
+    fn compare_outputs(&self, tree: &Tree, baseline: &Baseline) -> Result<Vec<Pair>> {
+        let home = self.root_in_checkout();
+        let mut names = self.list_outputs(tree, baseline)?;
+        names.retain(|name| is_regular(&tree.root.join(name)));
+        names
+            .iter()
+            .try_for_each(|name| require_folders(&home, name))?;
+        names.extend(self.list_ignored(&tree.root, &baseline.declared));
+        let compare = |name: &String| baseline.compare_file(tree, &home, name);
+        names.iter().map(compare).collect()
     }
 
     /// Copies a report from the workspace into a worktree, so that both are checked together.
@@ -73,10 +93,10 @@ impl Trees {
         let home = self.root_in_checkout();
         let mut baseline = Baseline::load(&tree.baseline);
         // The check of the worktree reports a file that its agent replaced by something else.
-        if let Ok(Pair { here, there, .. }) = baseline.compare_file(tree, &home, output) {
-            let is_wanted = here.now.is_none() || change(&there, &here) == Change::New;
-            if is_wanted && is_regular(&there.path) {
-                baseline.copy_file(output, &there, &here)?;
+        if let Ok(pair) = baseline.compare_file(tree, &home, output) {
+            let is_wanted = pair.own.is_none() || baseline.has_copied(output, &pair.own);
+            if is_wanted && pair.own != pair.theirs && is_regular(&pair.there) {
+                baseline.fetch(&home, &pair)?;
                 baseline.save(&tree.baseline)?;
             }
         }
@@ -91,12 +111,10 @@ impl Trees {
     /// with new ids. Files that somebody else has changed stay, and the version of the worktree is put aside;
     /// so is a file of the workspace that the agent did not see. Both are added to `aside`, also on failure.
     pub(in crate::coordinator) fn report(&self, tree: &Tree, aside: &mut Vec<Error>) -> Result<()> {
-        let home = self.root_in_checkout();
         let mut baseline = Baseline::load(&tree.baseline);
         let mut failed = None;
-        for path in self.find_outputs(tree, &baseline)?.paths {
-            let pair = baseline.compare_file(tree, &home, &path);
-            match pair.and_then(|pair| copy_to_workspace(tree, &home, &mut baseline, &pair)) {
+        for pair in self.compare_outputs(tree, &baseline)? {
+            match self.copy_to_workspace(tree, &mut baseline, &pair) {
                 Ok(told) => aside.extend(told),
                 // The others come anyway.
                 Err(error) => failed = failed.or(Some(error)),
@@ -104,13 +122,64 @@ impl Trees {
         }
         baseline.save(&tree.baseline)?;
         failed.map_or(Ok(()), Err)?;
-        copy_lines(&tree.root, &home, None)
+        copy_lines(&tree.root, &self.root_in_checkout(), None)
+    }
+
+    /// Copies a file of a worktree to the workspace, and returns what is to be told of it.
+    fn copy_to_workspace(
+        &self,
+        tree: &Tree,
+        baseline: &mut Baseline,
+        pair: &Pair,
+    ) -> Result<Option<Error>> {
+        let told = match pair.change {
+            Change::Conflict => return put_aside(tree, pair).map(Some),
+            Change::Replacement => self.keep_replaced(tree, baseline, pair)?,
+            // The time of a file proves the work of an attempt, also where it was written again word for word.
+            Change::None if pair.own != pair.theirs || !is_newer(pair) => return Ok(None),
+            Change::None | Change::New => None,
+        };
+        baseline.bring(tree, pair).map(|()| told)
+    }
+
+    /// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
+    /// the error that says so.
+    fn keep_replaced(
+        &self,
+        tree: &Tree,
+        baseline: &Baseline,
+        pair: &Pair,
+    ) -> Result<Option<Error>> {
+        let (name, start) = (&pair.name, baseline.start.as_deref().unwrap_or_default());
+        let path = self.inside.join(name);
+        let seen = Words::with("cat-file -e", [format!("{start}:{}", path.display())]);
+        let same = Words::with(
+            &format!("diff --quiet {start} --"),
+            [pathspec("top,literal", &path)],
+        );
+        if self.succeeds(seen)? && self.succeeds(same)? {
+            return Ok(None);
+        }
+        let former = tree.place_copy("replaced", name)?;
+        copy(
+            &self.root_in_checkout(),
+            &pair.there,
+            pair.theirs.as_deref(),
+            &former,
+        )?;
+        let message = format!(
+            "{name} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
+            former.display()
+        );
+        let [former, there] = [&former, &pair.there].map(|path| quote(&path.to_string_lossy()));
+        let error = Error::new(Code::FileChanged, message).fix(format!("diff {former} {there}"));
+        Ok(Some(error))
     }
 
     /// Refuses a worktree with files that somebody else has changed in the workspace.
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
-        let (pairs, _) = self.compare_outputs(tree)?;
-        match pairs.iter().find(|pair| pair.change() == Change::Conflict) {
+        let pairs = self.compare_outputs(tree, &Baseline::load(&tree.baseline))?;
+        match pairs.iter().find(|pair| pair.change == Change::Conflict) {
             Some(pair) => Err(put_aside(tree, pair)?),
             None => Ok(()),
         }
@@ -118,28 +187,41 @@ impl Trees {
 
     /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
     pub(super) fn require_copied(&self, tree: &Tree) -> Result<()> {
-        let (pairs, outputs) = self.compare_outputs(tree)?;
-        for pair in &pairs {
-            let is_safe = match pair.change() {
+        let baseline = Baseline::load(&tree.baseline);
+        for pair in self.compare_outputs(tree, &baseline)? {
+            let folder = tree.baseline.with_extension("");
+            let is_safe = match pair.change {
                 Change::None => true,
-                Change::New => false,
+                Change::New | Change::Replacement => false,
                 Change::Conflict => {
-                    let folder = tree.baseline.with_extension("");
                     let kept = digest_file(&folder, &folder.join(&pair.name));
-                    pair.here.now.is_some() && kept.is_ok_and(|kept| kept == pair.here.now)
+                    kept.is_ok_and(|kept| kept == pair.own)
                 }
             };
             if !is_safe {
-                let place = &pair.here.path;
                 let message = format!(
                     "{} was not copied to the workspace: it came too late, or the run does not have the task any more",
-                    place.display()
+                    pair.here.display()
                 );
-                return Err(refuse(message, "ls -l", place));
+                return Err(refuse(message, "ls -l", &pair.here));
             }
         }
-        let other = outputs.others.first();
-        other.map_or(Ok(()), |(place, _)| Err(refuse_other(place)))
+        let names = self.list_outputs(tree, &baseline)?;
+        let mut places = names.iter().map(|name| tree.root.join(name));
+        match places.find(|place| !is_regular(place)) {
+            None => Ok(()),
+            Some(place) => {
+                let what = match place.is_symlink() {
+                    true => "is a link",
+                    false => "is a repository, or has a name that is not UTF-8",
+                };
+                let message = format!(
+                    "{} {what}, and only files with plain names are copied to the workspace",
+                    place.display()
+                );
+                Err(refuse(message, "ls -la", place.parent().unwrap_or(&place)))
+            }
+        }
     }
 
     pub(super) fn root_in_checkout(&self) -> PathBuf {
@@ -147,71 +229,40 @@ impl Trees {
     }
 }
 
-/// Copies a file of a worktree to the workspace, and returns what is to be told of it.
-fn copy_to_workspace(
-    tree: &Tree,
-    home: &Path,
-    baseline: &mut Baseline,
-    pair: &Pair,
-) -> Result<Option<Error>> {
-    match pair.change() {
-        Change::None if require_folders(home, &pair.name).is_ok() => {
-            update_file_time(tree, pair).map(|()| None)
-        }
-        Change::None => Ok(None),
-        Change::New => {
-            let replaced = keep_replaced(tree, pair)?;
-            baseline.copy_file(&pair.name, &pair.here, &pair.there)?;
-            Ok(replaced)
-        }
-        Change::Conflict => put_aside(tree, pair).map(Some),
-    }
-}
-
+/// Keeps what an agent wrote where somebody else has changed the file too.
 fn put_aside(tree: &Tree, pair: &Pair) -> Result<Error> {
     let aside = tree.place_copy("", &pair.name)?;
-    pair.here.copy(&aside)?;
+    copy(&tree.top, &pair.here, pair.own.as_deref(), &aside)?;
     let message = format!(
         "{} was changed in the workspace while an agent wrote it too; what the agent wrote is kept in {}",
         pair.name,
         aside.display()
     );
-    let [there, aside] = [&pair.there.path, &aside].map(|path| quote(&path.to_string_lossy()));
+    let [there, aside] = [&pair.there, &aside].map(|path| quote(&path.to_string_lossy()));
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
-/// the error that says so.
-fn keep_replaced(tree: &Tree, pair: &Pair) -> Result<Option<Error>> {
-    let (name, here, there) = (&pair.name, &pair.here, &pair.there);
-    if there.now.is_none() || here.before == there.now {
-        return Ok(None);
-    }
-    let former = tree.place_copy("replaced", name)?;
-    there.copy(&former)?;
-    let message = format!(
-        "{name} was there before, and an agent that did not see it wrote another; the former one is kept in {}",
-        former.display()
-    );
-    let [former, there] = [&former, &there.path].map(|path| quote(&path.to_string_lossy()));
-    let error = Error::new(Code::FileChanged, message).fix(format!("diff {former} {there}"));
-    Ok(Some(error))
+fn is_newer(pair: &Pair) -> bool {
+    let time = |path: &Path| path.metadata().and_then(|there| there.modified()).ok();
+    time(&pair.here) > time(&pair.there)
 }
 
-/// Updates the time of a file that an agent rewrote with the same content, because its time proves the work
-/// of this attempt. Files that were checked out with the worktree do not count.
-fn update_file_time(tree: &Tree, Pair { here, there, .. }: &Pair) -> Result<()> {
-    let written = modified_at(&here.path);
-    let is_new = here.before.is_none() || written > modified_at(&tree.baseline);
-    let is_same = there.now.is_none() || here.now == there.now;
-    match is_new && is_same && written > modified_at(&there.path) {
-        true => here.copy(&there.path),
-        false => Ok(()),
+/// Refuses an output when something else, such as a link, is in the place of its folder in the workspace.
+fn require_folders(home: &Path, path: &str) -> Result<()> {
+    let top = home.join(OUTPUT_DIR);
+    let file = home.join(path);
+    let mut way = file.ancestors().skip(1).take_while(|above| *above != top);
+    let is_in_the_way = |folder: &&Path| folder.symlink_metadata().is_ok_and(|it| !it.is_dir());
+    match way.find(is_in_the_way) {
+        None => Ok(()),
+        Some(other) => {
+            let place = other.display();
+            let message =
+                format!("{path} cannot be copied to the workspace: {place} is not a folder");
+            let look = format!("ls -ld {}", quote(&other.to_string_lossy()));
+            Err(Error::new(Code::FileUnwritable, message).fix(look))
+        }
     }
-}
-
-fn modified_at(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|there| there.modified()).ok()
 }
 
 /// Copies manifest lines to another workspace: the named entry, or all with ids that the other lacks.

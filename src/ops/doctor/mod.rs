@@ -236,14 +236,7 @@ fn check_git(root: &Path) -> Finding {
     if tree::commit(root, tree::RESERVED_BRANCH).is_ok() {
         return Finding::warn_of(check, tree::refuse_branch());
     }
-    let Some(name) = tree::find_held_merge(root) else {
-        return Finding::ok(check, "git can make worktrees for runs");
-    };
-    let message = format!(
-        "{name} keeps the merge of a run; unless the run is in progress or can be resumed, delete it by `git update-ref -d`"
-    );
-    let run = name.rsplit('/').next().unwrap_or_default();
-    Finding::warn(check, message, format!("cleo runs show {}", quote(run)))
+    Finding::ok(check, "git can make worktrees for runs")
 }
 
 fn check_model(settings: &Settings) -> Finding {

@@ -1,7 +1,5 @@
 //! Conflicts that agents leave in their worktrees, and what git has stopped in the midst of there.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::{AGENT, carry_out, find_retained, kill_run, repository};
@@ -45,103 +43,25 @@ fn expect_refusal(workspace: &TestWorkspace, file: &str, then: &str, why: &str) 
     let before = workspace.git("rev-parse main");
     let result = expect_exit(play(workspace, file, then), 80);
     let failed = result["tasks"][0].clone();
-    assert_eq!(failed["outcome"], "blocked", "{failed}");
+    assert_eq!(failed["outcome"], "protocol_violation", "{failed}");
     says(&failed["reason"], why);
     assert_eq!(workspace.git("rev-parse main"), before, "nothing came");
     failed
 }
 
-/// A repository with files into which git writes other marks than usual, or none.
-fn unusual() -> TestWorkspace {
-    let workspace = repository();
-    let attributes = "*.lock -merge\nshort.txt conflict-marker-size=5\n";
-    workspace.write(".gitattributes", attributes);
-    workspace.write("p.lock", "base\n");
-    workspace.write("short.txt", "base\n");
-    std::os::unix::fs::symlink("base", workspace.path("link")).unwrap();
-    workspace.git("add .gitattributes p.lock short.txt link");
-    let commit = "commit --quiet --message unusual";
-    workspace.git(commit);
-    workspace
-}
-
 #[test]
-fn conflicts_without_usual_marks_are_not_merged() {
-    for file in ["p.lock", "link", "short.txt"] {
-        let workspace = unusual();
-        let why = format!("of a merge that is not finished: {file}; settle and commit them");
-        let failed = expect_refusal(&workspace, file, "git merge other", &why);
-        let place = find_retained(&failed);
-        let left = workspace.git(format!("-C {place} diff --name-only --diff-filter=U"));
-        assert_eq!(left, format!("{file}\n"), "it is as its agent left it");
-    }
-}
-
-#[test]
-fn conflicts_without_usual_marks_that_are_settled_are_work() {
-    for file in ["p.lock", "link", "short.txt"] {
-        let workspace = unusual();
-        expect_exit(play(&workspace, file, "git merge other; put settled"), 0);
-        let place = workspace.path(file);
-        let settled = match fs::read_link(&place) {
-            Ok(target) => target.display().to_string(),
-            Err(_) => workspace.read(file).trim().to_string(),
-        };
-        assert_eq!(settled, "settled", "{file}");
-    }
-}
-
-#[test]
-fn staged_conflict_marks_are_not_merged() {
-    for what in ["merge", "cherry-pick", "revert --no-edit"] {
-        let workspace = repository();
-        let then = format!("git {what} other; git add shared.txt");
-        let what = what.split(' ').next().unwrap_or_default();
-        let why = format!("of a {what} that is not finished: shared.txt; settle and commit them");
-        expect_refusal(&workspace, "shared.txt", &then, &why);
-        assert_eq!(workspace.read("shared.txt"), "nobody\n");
-    }
-}
-
-#[test]
-fn marks_that_merge_brings_are_no_conflict() {
-    let workspace = repository();
-    let quoted = "<<<<<<< HEAD\nquoted\n=======\n>>>>>>> other\n";
-    let more = quoted.replace('\n', "\\n");
-    let then = format!("more='{more}'\n{MORE}\ngit merge other; put settled; git add --all .");
-    expect_exit(play(&workspace, "shared.txt", &then), 0);
-    assert_eq!(workspace.read("shared.txt"), "settled\n");
-    assert_eq!(workspace.read("more.txt"), quoted);
-}
-
-#[test]
-fn conflict_that_is_settled_for_either_side_is_work() {
-    for (settled, expected) in [
-        ("git checkout --ours shared.txt", "own\n"),
-        ("git checkout --theirs shared.txt", "other\n"),
-        ("put own", "own\n"),
-        ("put own; git add shared.txt", "own\n"),
-    ] {
-        let workspace = repository();
-        let then = format!("git merge other; {settled}");
-        expect_exit(play(&workspace, "shared.txt", &then), 0);
-        assert_eq!(workspace.read("shared.txt"), expected, "{settled}");
-    }
-}
-
-#[test]
-fn distinguishable_marks_are_no_conflict() {
-    let quoted = "<<<<<<< HEAD\\nquoted\\n=======\\n>>>>>>> other";
+fn settled_merge_that_is_not_committed_is_asked_for() {
     for staged in ["", "git add shared.txt"] {
         let workspace = repository();
-        let then = format!(
-            "tell() {{ printf '{quoted}\\n%s\\n' \"$1\" >shared.txt; }}
-            git checkout --quiet other && tell other && git commit --quiet --all -m tell
-            git checkout --quiet \"$own\" && git merge other; tell settled; {staged}"
-        );
-        expect_exit(play(&workspace, "shared.txt", &then), 0);
-        assert!(workspace.read("shared.txt").ends_with("other\nsettled\n"));
+        let then = format!("git merge other; put settled; {staged}");
+        let why = "has an unfinished merge; finish it there and commit";
+        expect_refusal(&workspace, "shared.txt", &then, why);
+        assert_eq!(workspace.read("shared.txt"), "nobody\n");
     }
+    let workspace = repository();
+    let then = "git merge other; put settled; git commit --quiet --all --message settled";
+    expect_exit(play(&workspace, "shared.txt", then), 0);
+    assert_eq!(workspace.read("shared.txt"), "settled\n");
 }
 
 #[test]
@@ -154,13 +74,13 @@ fn commits_that_git_has_not_come_to_are_not_lost() {
         ),
         (
             "format-patch --quiet -2 --output-directory ../patches other; git am -3 ../patches/*",
-            "am",
+            "rebase",
             "am --continue",
         ),
     ] {
         let workspace = repository();
         let then = format!("more=more\n{MORE}\ngit {begin}; put settled; git add shared.txt");
-        let why = format!("has an unfinished {what} with more commits to come to; finish it there");
+        let why = format!("has an unfinished {what}; finish it there");
         let failed = expect_refusal(&workspace, "shared.txt", &then, &why);
         let place = find_retained(&failed);
         let who = "-c core.editor=true";
@@ -188,8 +108,8 @@ fn worktree_that_is_kept_is_told_when_its_run_is_cancelled() {
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let place = format!("[WORKSPACE]/.cleo/runs/{id}/trees/T1-1");
     let reason = format!(
-        "E_INPUT_INVALID: {place} has unresolved conflicts, of a merge that is not \
-         finished: shared.txt; settle and commit them there (`git -C {place} status`)"
+        "E_NOT_VERIFIED: {place} has an unfinished merge; finish it there and commit: \
+         shared.txt has conflicts (`git -C {place} status`)"
     );
     let branch = format!("cleo/{id}/T1-1");
     let told = json!([

@@ -6,7 +6,7 @@ use std::{fs, thread};
 
 use serde_json::json;
 
-use super::{before_git, carry_out, document, is_clean, kill_run, repository, words_for_one};
+use super::{before_git, carry_out, document, is_clean, repository, words_for_one};
 use crate::world::{expect_exit, says};
 
 /// The command of a user that takes a lock.
@@ -86,14 +86,12 @@ fn lock_of_branch_that_stays_is_named() {
 #[test]
 fn lock_of_git_that_is_killed_alone_does_not_stay() {
     let script = "echo >.git/index.lock; : >.git/index.lock; kill -9 $$";
-    for call in ["read-tree --dry-run", "read-tree -m -u"] {
-        let workspace = before_git(repository(), &format!("*'{call}'*"), script);
-        let result = expect_exit(carry_out(&workspace, &words_for_one("edits")), 80);
-        assert_eq!(result["tasks"][0]["outcome"], "blocked", "{call}: {result}");
-        assert!(!workspace.path(".git/index.lock").exists(), "{call}");
-        assert_eq!(workspace.read(".git/cleo.lock"), "", "{call}");
-        is_clean(&workspace);
-    }
+    let workspace = before_git(repository(), "*'read-tree -m -u'*", script);
+    let result = expect_exit(carry_out(&workspace, &words_for_one("edits")), 80);
+    assert_eq!(result["tasks"][0]["outcome"], "blocked", "{result}");
+    assert!(!workspace.path(".git/index.lock").exists());
+    assert_eq!(workspace.read(".git/cleo.lock"), "");
+    is_clean(&workspace);
 }
 
 #[test]
@@ -130,10 +128,10 @@ fn note_of_commits_that_git_has_lost_is_put_aside() {
     let workspace = repository();
     let head = workspace.git("rev-parse HEAD");
     let gone = "2".repeat(40);
-    for (old, stage) in [(head.trim(), "write"), (&gone, "write"), (&gone, "prove")] {
+    for (old, is_merge) in [(head.trim(), true), (&gone, true), (&gone, false)] {
         let noted = json!({
-            "run": "run_1", "place": "/nothing/git", "branch": "main", "old": old, "new": gone, "stage": stage,
-            "is_merge": true,
+            "run": "run_1", "place": "/nothing/git", "branch": "main", "old": old, "new": gone,
+            "is_merge": is_merge,
         });
         workspace.write(".git/cleo.lock", noted.to_string());
         let reply = workspace.finish(workspace.command(&words_for_one("edits")), "");
@@ -145,75 +143,4 @@ fn note_of_commits_that_git_has_lost_is_put_aside() {
         workspace.ok("reopen T1");
     }
     is_clean(&workspace);
-}
-
-#[test]
-fn merge_of_killed_run_is_not_pruned() {
-    // It is killed when the files are written, and the branch is not moved.
-    let script =
-        "grep -q '\"stage\":\"write\"' .git/cleo.lock && kill -9 $PPID && exit 1; rm ../once";
-    let workspace = before_git(repository(), "*'update-ref -m'*", script);
-    let mut killed = workspace.command(&words_for_one("edits"));
-    assert!(!killed.output().unwrap().status.success());
-    assert_eq!(workspace.git("status --porcelain T1.txt"), "A  T1.txt\n");
-    let listed = workspace.ask("runs list");
-    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
-    let names = workspace.git("for-each-ref --format='%(refname)' refs/cleo");
-    assert_eq!(names, format!("refs/cleo/merge/{id}\n"));
-    let branches = workspace.git("branch --all --format='%(refname)'");
-    assert!(!branches.contains("refs/cleo"), "{branches}");
-    let doctor = workspace.ask("doctor");
-    assert!(
-        doctor
-            .to_string()
-            .contains(&format!("merge/{id} keeps the merge of a run"))
-    );
-    workspace.git("gc --quiet --prune=now");
-    let resumed = workspace.ask(format!("runs resume {id}"));
-    assert_eq!(resumed["result"]["tasks"][0]["state"], "done", "{resumed}");
-    assert_eq!(resumed["warnings"], json!([]));
-    assert_eq!(workspace.git("show HEAD:T1.txt"), "T1\n");
-    is_clean(&workspace);
-    assert!(!workspace.ask("doctor").to_string().contains("refs/cleo"));
-}
-
-#[test]
-fn name_of_merge_changes_no_other_ref() {
-    let workspace = repository();
-    workspace.git("branch other");
-    let first = workspace.git("rev-parse other");
-    let link = "git symbolic-ref refs/cleo/merge/$CLEO_RUN_ID refs/heads/other";
-    let words = super::proof::words(&workspace, "T1", &format!("{link}; echo work >work.txt"));
-    expect_exit(carry_out(&workspace, &words), 0);
-    assert_eq!(workspace.git("rev-parse other"), first);
-    is_clean(&workspace);
-    let commit = first.trim();
-    for run in ["../../heads/other", "-d", "..", "a b"] {
-        let noted = json!({
-            "run": run, "place": "/nothing/git", "branch": "main", "old": commit, "new": commit, "stage": "prove",
-            "is_merge": true,
-        });
-        workspace.write(".git/cleo.lock", noted.to_string());
-        workspace.ok("reopen T1");
-        expect_exit(carry_out(&workspace, &words), 0);
-        assert_eq!(workspace.git("rev-parse other"), first, "{run}");
-        assert_eq!(workspace.read(".git/cleo.lock"), "", "{run}");
-        is_clean(&workspace);
-    }
-}
-
-#[test]
-fn name_of_merge_that_was_left_goes_with_its_run() {
-    let workspace = repository();
-    let id = kill_run(
-        &workspace,
-        &words_for_one("edits-and-hangs"),
-        ".played/edited",
-    );
-    for run in [&id, "other"] {
-        workspace.git(format!("update-ref refs/cleo/merge/{run} HEAD"));
-    }
-    workspace.ok(&format!("runs cancel {id}"));
-    let left = workspace.git("for-each-ref --format='%(refname)' refs/cleo");
-    assert_eq!(left, "refs/cleo/merge/other\n");
 }

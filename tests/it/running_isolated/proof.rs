@@ -240,7 +240,7 @@ fn merge_killed_while_it_was_reverted_is_in_no_way() {
             before.as_str().unwrap()
         ));
         (noted["old"], noted["new"]) = (merge, before);
-        (noted["stage"], noted["is_merge"]) = ("write".into(), false.into());
+        noted["is_merge"] = false.into();
         workspace.write(".git/cleo.lock", noted.to_string());
         let text = "mine\r\n\0";
         for name in ["staged.txt", "changed.txt", "untracked.txt"] {

@@ -183,11 +183,12 @@ fn branch_of_worktree_that_kill_removed_is_named() {
     assert!(resumed.to_string().contains(&branch), "{resumed}");
     assert_eq!(workspace.git(format!("show {branch}:work.txt")), "work\n");
     workspace.json(&["runs", "resume", &id]);
-    let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
-    let told = events
-        .lines()
-        .filter(|line| line.contains(&format!("\"{branch}\"")));
-    assert_eq!(told.count(), 1, "{events}");
+    let events = super::events(&workspace);
+    assert_eq!(
+        events.matches(&format!("\"{branch}\"")).count(),
+        1,
+        "{events}"
+    );
 }
 
 #[test]

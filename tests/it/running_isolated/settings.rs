@@ -80,33 +80,6 @@ unset GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES";
 }
 
 #[test]
-fn worktree_with_objects_of_repo_is_kept() {
-    // All objects, or one that the workspace had before.
-    for (what, moved) in [
-        ("", "objects"),
-        (
-            "git rev-parse HEAD:shared.txt | sed 's,^..,&/,'",
-            "objects/*/*",
-        ),
-    ] {
-        let moves = format!(
-            "common=$(git rev-parse --path-format=absolute --git-common-dir)
-echo .o >.gitignore && mkdir .o && echo work >work.txt && git add .
-at=objects/$({what}) && at=${{at%/}} && mkdir -p .o/$at && rmdir .o/$at
-mv $common/$at .o/$at && ln -s $PWD/.o/$at $common/$at"
-        );
-        let workspace = repository();
-        let (_, result) = run(&workspace, "T1", &moves);
-        let task = &result["tasks"][0];
-        let why = "objects of the repository into it";
-        assert!(task.to_string().contains(why), "{moved}: {task}");
-        workspace.git("fsck --connectivity-only");
-        let shown = workspace.git("log --all --format=%s -- work.txt");
-        assert!(!shown.is_empty(), "{result}");
-    }
-}
-
-#[test]
 fn filters_and_exclusions_of_agent_have_nothing_committed() {
     let filter = "git config --file $common/config filter.e.clean 'sed s/good/bad/'
 git config --file $common/config filter.e.smudge 'sed s/bad/good/'
