@@ -89,12 +89,10 @@ impl Recorder<'_> {
             Ok(())
         };
         let done = complete(context, &mut record);
-        if done.is_err() || written == 0 {
-            self.journal.discard();
-            self.pending.truncate(before);
-        } else {
-            let stored = self.journal.flush()?;
-            self.apply_stored(&stored);
+        let stored = self.journal.take_new();
+        match done.is_err() || written == 0 {
+            true => self.pending.truncate(before),
+            false => self.apply_stored(&stored),
         }
         done
     }

@@ -40,10 +40,6 @@ pub(crate) fn resume(
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
     let run = liveness::read_to_resume(&mut context.store, &workspace, &surroundings.clock, id)?;
-    if run.is_over() && run.kind.resumes() {
-        // Its process may have died after the last commit and before it wrote the file.
-        journal::append_missing_events(&workspace, id, &mut context.store)?;
-    }
     liveness::refuse_resume(&run, &KINDS)?;
     require_own(&surroundings, &workspace, &mut context.store, &run)?;
     context.refuse_other_checkout()?;

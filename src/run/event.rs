@@ -1,4 +1,4 @@
-//! Events of a run: typed, as stored, and as lines of `events.jsonl` and of a stream. Pure.
+//! Events of a run: typed, as stored, and as lines of a stream. Pure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -144,12 +144,10 @@ fn attempts_of_run_keep_their_names_past_midnight() {
     resume.env("CLEO_NOW", "2026-01-27T00:00:01Z");
     let resumed = workspace.finish(resume, "");
     assert_eq!(resumed.exit, 0, "{resumed}");
-    let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
-    let events = events
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap());
-    let started: Vec<Value> = events
-        .filter(|event: &Value| event["type"] == "task.started")
+    let logged = workspace.ask(format!("runs logs {id}"));
+    let events = logged["result"]["events"].as_array().unwrap().iter();
+    let started: Vec<&Value> = events
+        .filter(|event| event["type"] == "task.started")
         .collect();
     assert_eq!(started.len(), 3, "{started:?}");
     for event in started {

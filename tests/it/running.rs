@@ -46,16 +46,12 @@ fn statuses(workspace: &TestWorkspace) -> String {
     tasks.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the kinds of the events of the only run, in order, from its file.
+/// Returns the events of the last run, in order.
 fn events(workspace: &TestWorkspace) -> Vec<Value> {
-    let runs = fs::read_dir(workspace.path(".cleo/runs")).unwrap();
-    let folders = runs
-        .map(Result::unwrap)
-        .filter(|entry| entry.path().is_dir());
-    let folder = folders.last().unwrap().path();
-    let text = fs::read_to_string(folder.join("events.jsonl")).unwrap();
-    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    lines.collect()
+    let listed = workspace.ask("runs list");
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    let logged = workspace.ask(format!("runs logs {id}"));
+    logged["result"]["events"].as_array().unwrap().clone()
 }
 
 fn kinds(events: &[Value]) -> Vec<&str> {
@@ -1654,12 +1650,15 @@ fn kill_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
     let is_kept = || {
         let runs = fs::read_dir(workspace.path(".cleo/runs")).into_iter();
         let mut runs = runs.flatten().flatten().map(|run| run.path());
-        let has = |file: PathBuf, text: &str, times: usize| {
-            fs::read_to_string(file).is_ok_and(|there| there.matches(text).count() >= times)
-        };
         runs.any(|run| {
-            has(run.join("events.jsonl"), "agent.conversation", attempt)
-                && has(run.join(format!("T2-{attempt}.log")), "output_tokens", 1)
+            let log = run.join(format!("T2-{attempt}.log"));
+            let is_used = fs::read_to_string(log).is_ok_and(|log| log.contains("output_tokens"));
+            let kinds = || {
+                events(workspace)
+                    .into_iter()
+                    .map(|event| event["type"].clone())
+            };
+            is_used && kinds().filter(|kind| kind == "agent.conversation").count() >= attempt
         })
     };
     while !is_kept() {

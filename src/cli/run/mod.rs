@@ -31,9 +31,8 @@ criteria and the final message. Only verified tasks are completed; completing a 
 not count. If something is missing, the agent is asked to repair it (--repair); after that the
 task fails and is released, and the tasks that depend on it are skipped.
 
-Events are recorded in the database and in .cleo/runs/ID/events.jsonl before they take effect, so
-that a killed run can be resumed: cleo runs resume ID. The output of agents is stored next to
-them: cleo runs logs ID --task T3.
+Events are recorded in the database before they take effect, so that a killed run can be resumed:
+cleo runs resume ID. cleo runs logs ID --task T3 shows them, and with --raw the output of agents.
 
 Exit codes: 0 all tasks done, 80 the only task failed, 81 some tasks failed, 124 time limit
 reached, 130 and 143 interrupted.
