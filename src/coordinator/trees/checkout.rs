@@ -1,5 +1,5 @@
 //! Moves the checkout of the workspace between commits, to merge and to roll a merge back. The move is noted
-//! in the lock file of the turn before it begins: after a crash it is finished or undone. The note of a merge
+//! in the lock file of the turn before it begins: after a crash it is undone. The note of a merge
 //! stays until its commands have passed; the next turn rolls an unproven one back.
 
 use std::collections::{BTreeMap, BTreeSet};

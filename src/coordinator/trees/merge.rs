@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::baseline::Baseline;
-use super::checkout::{Moved, is_id};
+use super::checkout::{Moved, Paths, is_id};
 use super::git::Words;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
@@ -52,6 +52,13 @@ impl Trees {
         if self.is_ancestor(branch, old)? {
             return Ok(Ok(old.to_string()));
         }
+        let undone = self.list_undone(tree, branch, old)?;
+        if !undone.is_empty() {
+            let names = list_names(undone.into_iter().collect());
+            return Ok(Err(format!(
+                "it undoes what was merged since its worktree was made: {names}"
+            )));
+        }
         let merge = "merge-tree --write-tree --name-only --no-messages -z";
         let merged = match self.ask(format!("{merge} {old} {branch}"))? {
             Ok(said) => said.trim_end_matches('\0').to_string(),
@@ -61,6 +68,21 @@ impl Trees {
         let messages = ["-m", message, "-m", task.as_deref().unwrap_or_default()];
         let make = format!("commit-tree {merged} -p {old} -p {branch}");
         self.run(Words::with(&make, messages)).map(Ok)
+    }
+
+    /// Lists the files that a branch has as they were when its worktree was made, though its commits follow others that
+    /// changed them since, as after `git reset --soft main`. After a merge that is meant.
+    fn list_undone(&self, tree: &Tree, branch: &str, old: &str) -> Result<Paths> {
+        let base = self.ask(format!("merge-base {branch} {old}"))?;
+        let (Some(start), Ok(base)) = (Baseline::load(&tree.baseline).start, base) else {
+            return Ok(Paths::new());
+        };
+        let own = self.run(format!("rev-list --first-parent {start}..{branch}"))?;
+        if !own.lines().any(|commit| commit == base) {
+            return Ok(Paths::new());
+        }
+        let theirs = self.list_changed(&[&start, &base])?;
+        Ok(&theirs - &self.list_changed(&[&start, branch])?)
     }
 
     /// Returns whether a branch has commits since its worktree was made.

@@ -1,4 +1,4 @@
-//! Finishes or undoes a move of the checkout that a process was killed in, and rolls back what was not proven.
+//! Undoes a move of the checkout that a process was killed in, and rolls back what was not proven.
 
 use std::fs;
 use std::os::unix::ffi::OsStringExt;

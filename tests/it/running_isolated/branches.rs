@@ -636,6 +636,19 @@ fn removals_after_merge_of_what_others_did_are_work() {
     );
 }
 
+#[test]
+fn branch_that_undoes_what_others_merged_is_kept() {
+    let workspace = repository();
+    let script = after_another("git reset --quiet --soft main");
+    let result = expect_exit(proof::run(&workspace, "T1 T2 --jobs 2", &script), 81);
+    let task = only_task(&result);
+    let why = "it undoes what was merged since its worktree was made: T2.txt";
+    says(&task["reason"], why);
+    assert_eq!(workspace.git("show main:T2.txt"), "T2\n");
+    let branch = task["branch"].as_str().unwrap();
+    assert_eq!(workspace.git(format!("show {branch}:T1.txt")), "T1\n");
+}
+
 /// Returns the only task of a result.
 fn only_task(result: &Value) -> &Value {
     &result["tasks"][0]
