@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn there_is_page_wherever_application_has_one() {
-        let routes = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/App.tsx");
+        let routes = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/src/routes.ts");
         let routes = std::fs::read_to_string(routes).unwrap();
         let paths = routes.lines().filter_map(|line| {
             let (path, _) = line.trim().strip_prefix("[\"")?.split_once('"')?;

@@ -346,22 +346,35 @@ fn finds_no_server(name: &str) {
 }
 
 macro_rules! each_program {
-    ($($program:ident)+) => {
+    ($rare:tt $($program:ident)+) => {
         $(mod $program {
-            each_program!(@tests $program lies_once_in_a_run_and_repairs_it
-                writes_nothing_when_it_may_only_read is_refused_by_its_model is_not_let_in_by_its_model
-                tells_a_cut_answer_or_not is_ended_while_its_model_is_silent finds_no_server);
+            each_program!(@tests [] $program lies_once_in_a_run_and_repairs_it
+                writes_nothing_when_it_may_only_read finds_no_server);
+            each_program!(@tests $rare $program is_refused_by_its_model is_not_let_in_by_its_model
+                tells_a_cut_answer_or_not is_ended_while_its_model_is_silent);
         })+
     };
-    (@tests $program:ident $($test:ident)+) => {
+    (@tests [$(#[$rare:meta])?] $program:ident $($test:ident)+) => {
+        each_program!(@each $(#[$rare])?; $program $($test)+);
+    };
+    (@each ; $program:ident $($test:ident)+) => {
         $(#[test]
+        fn $test() {
+            super::$test(stringify!($program));
+        })+
+    };
+    (@each #[$rare:meta]; $program:ident $($test:ident)+) => {
+        $(#[test]
+        #[$rare]
         fn $test() {
             super::$test(stringify!($program));
         })+
     };
 }
 
-each_program!(claude codex gemini opencode copilot);
+each_program!([] claude codex);
+// Their streams of these ends are recorded; the programs themselves take minutes to start so often.
+each_program!([#[ignore = "slow; the recorded streams have it"]] gemini opencode copilot);
 
 /// The script, the change of the job, and the outcome.
 type Case = (Vec<Step>, fn(&mut Job), Outcome);

@@ -218,7 +218,7 @@ fn d_6_to_d_9_what_is_wrong_with_worker_has_type() {
 fn d_7_worker_that_sleeps_is_left_when_its_time_is_up() {
     let server = Server::start(&[Answer::Hang]);
     let workspace = summarizer(&server);
-    workspace.ok("agents update document-summarizer-agent --timeout-ms 200");
+    workspace.ok("agents update document-summarizer-agent --timeout-ms 2000");
     let reply = asks(&workspace, &["x"]);
     assert_eq!(reply["result"]["error"]["type"], "timeout", "{reply:#}");
     server.left.recv_timeout(Duration::from_secs(20)).unwrap();

@@ -529,7 +529,8 @@ function shift(look: Awaited<ReturnType<typeof open>>, buffered: boolean): Promi
 test("nothing moves once the data is there", async () => {
   for (const path of ["/agents", "/agents/architecture", "/agents/manage", "/agents/tasks"]) {
     const look = await open(path);
-    assert.equal(await shift(look, false), 0, path);
+    // Browsers report even a thousandth of a pixel.
+    assert.ok((await shift(look, false)) < 0.0001, path);
     // Its parts come from several answers, and appear at once.
     assert.ok((await shift(look, true)) < 0.01, path);
     await look.close();

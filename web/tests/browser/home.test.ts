@@ -79,7 +79,7 @@ test("a card runs its task and stops its run, and the log comes as it is written
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await page.getByRole("region", { name: "Log of T3, attempt 1" }).getByText("waits for the tide").waitFor();
   appendFileSync(join(world.folder, ".cleo", "runs", id, "T3-1.log"), '{"ms":9000,"stream":"out","text":"the tide comes"}\n');
-  await page.getByText("the tide comes").waitFor({ timeout: 5000 });
+  await page.getByText("the tide comes").waitFor();
   const port = new URL(world.address).port;
   await page.getByText("Live", { exact: true }).waitFor();
   await world.stopServer();

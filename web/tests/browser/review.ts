@@ -11,7 +11,7 @@ echo "reads the task"
 grep -q "Keep the limit" "$1" && echo "was told to keep the limit"
 printf 'fn main() {\\n    println!("two");\\n}\\n' > main.rs
 echo "a new file" > "notes for $CLEO_TASK_ID.txt"
-if grep -q "Take your time" "$1"; then echo "waits for the tide"; sleep 60; fi
+if grep -q "Take your time" "$1"; then echo "waits for the tide"; sleep 600; fi
 echo "Task complete. See MANIFEST.jsonl for summary."
 `;
 
