@@ -113,9 +113,16 @@ impl Workspace {
     pub(crate) fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
         let mut made = Vec::new();
         let workspace = Workspace::from(root.to_path_buf());
-        workspace.create_parts(&mut made)?;
-        made.retain(|part| !ABOVE.contains(&part.as_str()));
-        Ok((workspace, made))
+        match workspace.create_parts(&mut made) {
+            Ok(()) => {
+                made.retain(|part| !ABOVE.contains(&part.as_str()));
+                Ok((workspace, made))
+            }
+            Err(error) => {
+                workspace.remove_parts(&made);
+                Err(error)
+            }
+        }
     }
 
     fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
@@ -145,6 +152,19 @@ impl Workspace {
             made.push(".cleo/cleo.db".to_string());
         }
         Ok(())
+    }
+
+    /// Removes the parts of a workspace that could not be completed; a folder only if it is empty.
+    fn remove_parts(&self, made: &[String]) {
+        for part in made.iter().rev() {
+            let path = self.root.join(part);
+            // The next attempt uses parts that cannot be removed.
+            let _ = if path.is_dir() {
+                fs::remove_dir(&path)
+            } else {
+                fs::remove_file(&path)
+            };
+        }
     }
 
     /// Creates the database under another name and moves it to its place, so that no process opens a

@@ -1,4 +1,4 @@
-//! Creates a workspace, and the files that tell agents about it. All are planned before the first is written.
+//! Creates a workspace, and the files that tell agents about it: all of them or none.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::{Notes, Surroundings};
 use crate::agent_files::{self, Client};
 use crate::catalogue::list_known_protocols;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{self, write_whole};
+use crate::file::{self, unwritable, write_whole};
 use crate::workspace::Workspace;
 
 /// Maximum size of a file of a project, in bytes.
@@ -110,10 +110,7 @@ pub(crate) fn init(
         (false, Some(refusal)) => return Err(refusal),
         (false, None) => {
             let (workspace, created) = Workspace::create(&root)?;
-            let changed = planned.iter().filter(|file| file.changes());
-            for file in changed {
-                write_whole(&file.target, &file.text)?;
-            }
+            write_all(&planned)?;
             trust_own_settings(surroundings, notes, &workspace, &planned);
             created
         }
@@ -245,4 +242,34 @@ fn refuse_changed_files(planned: &[Planned], options: &Options) -> Option<Error>
         changed.join(", ")
     );
     Some(Error::new(Code::FileChanged, message))
+}
+
+/// Writes the files; if one fails, restores those before it.
+fn write_all(planned: &[Planned]) -> Result<()> {
+    let mut done: Vec<(&Planned, Vec<PathBuf>)> = Vec::new();
+    for file in planned.iter().filter(|file| file.changes()) {
+        let above = file.target.ancestors().skip(1);
+        let missing = above.take_while(|folder| !folder.exists());
+        let folders: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        let written = write_whole(&file.target, &file.text);
+        done.push((file, folders));
+        if let Err(error) = written {
+            done.iter()
+                .rev()
+                .for_each(|(file, folders)| restore_file(file, folders));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Restores a file and removes its new folders, ignoring errors: the first error is reported.
+fn restore_file(file: &Planned, folders: &[PathBuf]) {
+    let _ = match &file.there {
+        Some(text) => write_whole(&file.target, text),
+        None => fs::remove_file(&file.target).map_err(|cause| unwritable(&file.target, cause)),
+    };
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
 }

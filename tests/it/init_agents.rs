@@ -209,16 +209,18 @@ fn fix_for_unwritable_path_names_what_is_there() {
 }
 
 #[test]
-fn after_disk_was_full_init_goes_on() {
+fn disk_that_fills_up_half_way_leaves_no_trace() {
     let house_rules = "A rule.\n".repeat(20_000);
     let workspace = TestWorkspace::new().with("AGENTS.md", house_rules);
+    let before = workspace.state();
     // The two files before AGENTS.md are small enough to be written.
     let small = "trap '' XFSZ; ulimit -f 32; cleo init --agents all";
     let refused = workspace.shell(small);
     assert_eq!(refused.exit, 3, "{refused}");
     assert!(refused.stderr.contains("E_DISK_FULL"), "{refused}");
+    assert_eq!(workspace.state(), before);
+    assert!(!workspace.path(".claude").exists() && !workspace.path(".codex").exists());
     workspace.ok("init --agents all");
-    assert_eq!(result(&workspace, &[])["updated"], json!([]));
 }
 
 #[test]
