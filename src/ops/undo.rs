@@ -170,6 +170,7 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
         }
     }
     check_graph(transaction, &tasks)?;
+    refuse_done_wholes(transaction, &tasks, operation.number)?;
     for id in done_again {
         refuse_open_parts(transaction, id, None)?;
         // Files may have changed since it was proven.
@@ -201,6 +202,29 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
     };
     let only = "only changes of tasks are undone, no claims, proofs, sessions or phases";
     Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
+}
+
+/// Refuses to open what belongs to a task that was completed since.
+fn refuse_done_wholes(
+    transaction: &dyn Transaction,
+    tasks: &BTreeSet<TaskId>,
+    operation: u64,
+) -> Result<()> {
+    for id in tasks {
+        let status = |id: TaskId| transaction.status(id);
+        let whole = transaction
+            .parent(*id)?
+            .filter(|whole| !tasks.contains(whole));
+        if let Some(whole) = whole
+            && status(*id)?.is_some_and(|status| !status.is_closed())
+            && status(whole)? == Some(Status::Done)
+            && transaction.latest_change(whole, operation)?.is_some()
+        {
+            let message = format!("{whole}, which {id} belongs to, is done");
+            return Err(conflict(message, format!("cleo show {whole}")));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a row whose uid or key another task was given since.

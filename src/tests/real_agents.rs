@@ -349,9 +349,9 @@ macro_rules! each_program {
     ($rare:tt $($program:ident)+) => {
         $(mod $program {
             each_program!(@tests [] $program lies_once_in_a_run_and_repairs_it
-                writes_nothing_when_it_may_only_read finds_no_server);
+                writes_nothing_when_it_may_only_read is_ended_while_its_model_is_silent finds_no_server);
             each_program!(@tests $rare $program is_refused_by_its_model is_not_let_in_by_its_model
-                tells_a_cut_answer_or_not is_ended_while_its_model_is_silent);
+                tells_a_cut_answer_or_not);
         })+
     };
     (@tests [$(#[$rare:meta])?] $program:ident $($test:ident)+) => {

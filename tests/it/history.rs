@@ -131,6 +131,22 @@ fn undo_makes_nothing_done_that_must_be_proven() {
 }
 
 #[test]
+fn part_of_completed_epic_is_not_opened_by_undo() {
+    for part in ["delete T2", "cancel T2", "update T2 --parent none"] {
+        let workspace = TestWorkspace::new();
+        workspace.ok("add Whole --type epic");
+        workspace.ok("add Part --parent T1");
+        workspace.ok("add Other --parent T1");
+        workspace.ok(part);
+        workspace.ok("complete T3");
+        workspace.ok("complete T1");
+        workspace.refuse("undo 4", "E_UNDO_CONFLICT");
+        workspace.ok("reopen T1");
+        workspace.ok("undo 4");
+    }
+}
+
+#[test]
 fn undo_of_operation_that_undoes_itself_comes_to_end() {
     let workspace = TestWorkspace::new();
     workspace.ok("add One");

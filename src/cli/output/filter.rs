@@ -8,10 +8,16 @@ use jaq_core::load::parse::{BinaryOp, Def, Term};
 use jaq_core::load::{self, Arena, File, Loader};
 use jaq_core::path::Part;
 use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
-use jaq_json::{Val, read};
+use jaq_json::{Num, Val, read};
 
-/// Filters of jq that the library does not have: rows for spreadsheets and shells.
+/// Filters of jq that the library does not have: texts of numbers that JSON has, rows for spreadsheets and shells.
 const OWN: &str = r#"
+def finite_json: (.. |= if isnumber | not then . elif isnan then null elif isinfinite then
+    if . > 0 then 1.7976931348623157e308 else -1.7976931348623157e308 end else . end) | tojson;
+def tojson: finite_json;
+def tostring: if isstring then . else tojson end;
+def @json: tojson;
+def @text: tostring;
 def @csv: [.[] | if type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
     elif tojson == "null" then "" else tostring end] | join(",");
 def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t") | join("\\t")
@@ -122,7 +128,23 @@ fn judge_end(cause: Exn<'_, Val>) -> Result<(), String> {
 fn line(out: &mut Vec<u8>, found: &Val) -> io::Result<()> {
     match found {
         Val::TStr(text) => writeln!(out, "{}", String::from_utf8_lossy(text)),
-        other => writeln!(out, "{other}"),
+        other => writeln!(out, "{}", make_finite(other)),
+    }
+}
+
+/// Returns a value with numbers that JSON has: as in jq, null for what is no number, and the largest for infinity.
+fn make_finite(value: &Val) -> Val {
+    match value {
+        Val::Num(Num::Float(number)) if number.is_nan() => Val::Null,
+        Val::Num(Num::Float(number)) => Val::Num(Num::Float(number.clamp(f64::MIN, f64::MAX))),
+        Val::Arr(items) => items.iter().map(make_finite).collect(),
+        Val::Obj(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (name.clone(), make_finite(value)));
+            Val::obj(fields.collect())
+        }
+        other => other.clone(),
     }
 }
 
@@ -181,7 +203,17 @@ mod tests {
     fn text_is_raw_and_everything_else_is_json() {
         let json = r#"{"b":[{"id":"T1"},{"id":"T\n2"}],"a":{"z":1.50,"y":null}}"#;
         assert_eq!(result(".b[].id", json), "T1\nT\n2\n");
-        assert_eq!(result("[1.50, null, \"a\"] | @csv", json), "1.50,,\"a\"\n");
+        let odd = "[nan, infinite, -infinite, {a: nan}]";
+        let largest = "1.7976931348623157e308";
+        let expected = format!("[null,{largest},-{largest},{{\"a\":null}}]\n");
+        assert_eq!(result(odd, json), expected);
+        for code in ["tojson", "@json", "tostring", "@text"] {
+            assert_eq!(result(&format!("{odd} | {code}"), json), expected, "{code}");
+        }
+        assert_eq!(
+            result("[nan, 1.50, null, \"a\"] | @csv", json),
+            ",1.50,,\"a\"\n"
+        );
         assert_eq!(
             result(".a, .b[0]", json),
             "{\"z\":1.50,\"y\":null}\n{\"id\":\"T1\"}\n"

@@ -97,7 +97,7 @@ impl Baseline {
         digest.is_some() && self.copied.get(name) == digest.as_ref()
     }
 
-    /// Returns whether a file has not changed since the worktree was made. Nobody can set this time of a file.
+    /// Returns whether a file has not changed since the worktree was made. No program can set this time of a file.
     fn is_older(&self, path: &Path) -> bool {
         let Ok(there) = path.symlink_metadata() else {
             return false;

@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 
 use super::base::operation_in;
 use super::checkout::GITLINK;
-use super::git::{DIFF, STATUS, Words, pathspec};
+use super::git::{DIFF, IGNORED, STATUS, Words, pathspec};
 use super::merge::list_names;
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
@@ -247,7 +247,7 @@ impl Trees {
             if folder != tree.top && self.has_own_work(tree, folder)? {
                 return refuse(
                     folder,
-                    "is a repository with changes, or commits that no remote has",
+                    "is a repository with changes or ignored files, or commits that no remote has",
                 );
             }
         }
@@ -265,7 +265,14 @@ impl Trees {
         let linked = self.ask(Words::with("rev-parse --verify --quiet", [linked]))?;
         let list =
             "rev-list --ignore-missing --max-count=1 HEAD --branches refs/stash --not --remotes";
+        // Folders that a submodule ignores count as built.
+        let ignored = match linked {
+            Ok(_) => git.ask(format!("{own} {IGNORED} --directory"))?,
+            Err(_) => Ok(String::new()),
+        };
+        let is_lost = |name: &str| !name.is_empty() && !name.ends_with('/');
+        let has_ignored = ignored.map_or(true, |names| names.split('\0').any(is_lost));
         let commits = git.ask(Words::with(&format!("{own} {list}"), linked.ok()))?;
-        Ok(changed.as_deref() != Ok("") || commits.as_deref() != Ok(""))
+        Ok(has_ignored || changed.as_deref() != Ok("") || commits.as_deref() != Ok(""))
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use walkdir::WalkDir;
 
 use super::proof::{last_run, run, words};
-use super::{COMMIT, is_clean, repository};
+use super::{COMMIT, find_retained, is_clean, repository};
 use crate::world::{TestWorkspace, expect_exit, says};
 
 /// Writes what git ignores in a repository and its worktrees.
@@ -172,6 +172,30 @@ fn worktree_without_its_baseline_is_kept() {
         let task = shown["result"]["tasks"][0].to_string();
         assert!(task.contains("save what you need from there"), "{shown}");
     }
+}
+
+#[test]
+fn worktree_with_ignored_file_of_submodule_is_kept() {
+    let workspace = repository();
+    workspace.write("../lib/.gitignore", "*.ign\nbuild/\n");
+    workspace.git("init --quiet --initial-branch main ../lib");
+    workspace.git("-C ../lib add .");
+    workspace.git("-C ../lib commit --quiet --message lib");
+    let lib = workspace.path("../lib").display().to_string();
+    let allow = "-c protocol.file.allow=always submodule --quiet";
+    workspace.git(format!("{allow} add {lib} sub"));
+    workspace.git("commit --quiet --message sub");
+    let update =
+        format!("export GIT_CONFIG_GLOBAL=/dev/null; git {allow} update --init >&2 || exit 9");
+    let script = format!("{update}\nmkdir sub/build; echo y >sub/build/y; echo new >n");
+    expect_exit(run(&workspace, "T1", &script), 0);
+    let script = format!("{update}\necho hours >sub/result.ign; echo newer >n");
+    let result = expect_exit(run(&workspace, "T2", &script), 80);
+    let place = find_retained(&result["tasks"][0]);
+    assert_eq!(
+        workspace.read(&format!("{place}/sub/result.ign")),
+        "hours\n"
+    );
 }
 
 #[test]
