@@ -44,6 +44,22 @@ fn show_tells_what_became_of_output() {
 }
 
 #[test]
+fn verify_asks_for_no_gate_that_is_not_in_use() {
+    let workspace = spawn_task();
+    workspace.ok("update T2 --acceptance looks-good --acceptance 'it runs :: true'");
+    insta::assert_snapshot!(workspace.cleo("verify T2"), @r"
+    exit: 0
+    --- stdout
+             gates  none in use
+
+    NO  STATE     CRITERION   EVIDENCE
+    1   unproven  looks-good  no command; after a look, accept it: --accept 1
+    2   unproven  it runs     true
+    --- stderr
+    ");
+}
+
+#[test]
 fn without_valid_entry_exit_is_62() {
     let workspace = spawn_task();
     workspace.write(OUTPUT, GOOD);

@@ -12,9 +12,14 @@ const COMMIT_SHOWN: usize = 12;
 
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     screen.field("worktree", result.worktree.as_deref().unwrap_or_default());
-    let rows = Gate::ALL.iter().map(|gate| row(*gate, result));
-    screen.rows(&["GATE", "STATE", "BY", "EVIDENCE"], rows);
-    screen.field("round", result.round);
+    // The table would ask for gates that the task does not use.
+    if result.states.is_some() {
+        let rows = Gate::ALL.iter().map(|gate| row(*gate, result));
+        screen.rows(&["GATE", "STATE", "BY", "EVIDENCE"], rows);
+        screen.field("round", result.round);
+    } else {
+        screen.field("gates", "none in use");
+    }
     if !result.criteria.is_empty() {
         screen.line(Tone::Plain, "");
         let rows = result.criteria.iter().map(criterion);
@@ -34,7 +39,6 @@ pub(super) fn render_renewed(screen: &mut Screen, renewed: &Renewed) {
     let standing = &renewed.standing;
     if renewed.ran.is_empty() {
         screen.line(Tone::Dim, "nothing to run");
-        // The table would ask for gates that the task does not use.
         if standing.states.is_none() && standing.criteria.is_empty() {
             return;
         }
@@ -89,7 +93,10 @@ fn criterion(one: &CriterionStanding) -> [Cell; 4] {
     let evidence = match (&one.record, &one.command) {
         (Some(record), _) => summaries(record),
         (None, Some(command)) => quote_all(command),
-        (None, None) => String::new(),
+        (None, None) => format!(
+            "no command; after a look, accept it: --accept {}",
+            one.number
+        ),
     };
     [
         strong(one.number),
