@@ -13,7 +13,7 @@ use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result, is_visible_line, quote};
 use crate::file::read_input;
-use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Query, Request};
+use crate::route::{Decision, Delegation, FINALIZE, Index, Match, Message, Query, Request};
 
 /// Largest file of agents, in bytes.
 const FILE_MAX: u64 = 16 << 20;
@@ -64,9 +64,22 @@ pub(crate) struct Routed<'a> {
 }
 
 impl Router {
-    pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
+    /// Reads the agents, for all messages or for one.
+    pub(crate) fn open(
+        surroundings: &Surroundings,
+        options: Options,
+        only: Option<&Message>,
+    ) -> Result<Router> {
         let (index, warnings) = match &options.agents {
-            Some(file) => (list_agents(&surroundings.directory, file)?, Vec::new()),
+            Some(file) => {
+                // A part of a word is looked for in all words.
+                let only = only.filter(|_| options.by == Match::Token);
+                let index = only.map_or_else(Index::default, Index::of_message);
+                (
+                    list_agents(&surroundings.directory, file, index)?,
+                    Vec::new(),
+                )
+            }
             None => {
                 let known = agents::load_known(surroundings)?;
                 let index = Index::new(known.agents);
@@ -105,8 +118,8 @@ impl Router {
     }
 }
 
-/// Reads the agents of a file. Only the fields that routing needs are read.
-fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
+/// Adds the agents of a file to an index. Only the fields that routing needs are read.
+fn list_agents(directory: &Path, path: &Path, mut index: Index) -> Result<Index> {
     let place = match path.as_os_str() == "-" {
         true => path.to_path_buf(),
         false => directory.join(path),
@@ -123,7 +136,6 @@ fn list_agents(directory: &Path, path: &Path) -> Result<Index> {
         code: Code::InputInvalid,
         ..error.fix(&look)
     })?;
-    let mut index = Index::default();
     for (number, agent) in (1_usize..).zip(agents) {
         let refuse = |what: String| {
             let message = format!("{name}: agent {number}{what}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::Message;
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::score::{is_long_enough, normalize, units};
 
@@ -67,6 +68,8 @@ pub(crate) struct Index {
     /// Tags of several words, with the agents that have them, once for each such tag.
     pub(super) phrases: HashMap<Box<[usize]>, Vec<usize>>,
     n_candidates: usize,
+    /// Whether words of agents that it does not have are left out.
+    is_closed: bool,
 }
 
 impl Index {
@@ -74,6 +77,17 @@ impl Index {
         let mut index = Index::default();
         let agents = agents.into_iter();
         agents.for_each(|agent| index.push(agent.into()));
+        index
+    }
+
+    /// Makes an empty index that takes only the words of a message, with which it decides about this message as one of
+    /// all words does.
+    pub(crate) fn of_message(message: &Message) -> Index {
+        let mut index = Index::default();
+        for word in message.words.iter() {
+            index.find_or_add(word);
+        }
+        index.is_closed = true;
         index
     }
 
@@ -120,13 +134,15 @@ impl Index {
     }
 
     fn add_words(&mut self, place: usize, agent: &Agent) -> Vec<usize> {
-        let mut numbers = Vec::with_capacity(32);
+        let mut numbers = Vec::with_capacity(if self.is_closed { 0 } else { 32 });
         for text in [&agent.objective, &agent.name, &agent.description] {
             self.add_text(&normalize(text), &mut numbers);
         }
         for tag in &agent.tags {
             let (normalized, start) = (normalize(tag), numbers.len());
-            self.add_text(&normalized, &mut numbers);
+            if !self.add_text(&normalized, &mut numbers) {
+                continue;
+            }
             match (Tag::parse(&normalized), &numbers[start..]) {
                 (Tag::Word(_), [number]) => self.words[*number].tagged.push(place),
                 (Tag::Phrase(_), phrase @ [first, ..]) => {
@@ -147,18 +163,28 @@ impl Index {
         numbers
     }
 
-    fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) {
+    /// Returns whether the index takes all words of the text.
+    fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) -> bool {
+        let before = numbers.len();
+        let mut n_words = 0;
         for term in units(normalized) {
-            let number = self.word_number(term.text).unwrap_or_else(|| {
-                let number = self.words.len();
-                self.numbers.insert(term.text.into(), number);
-                self.words.push(Word {
-                    is_empty: EMPTY.binary_search(&term.text).is_ok(),
-                    ..Word::default()
-                });
-                number
-            });
-            numbers.push(number);
+            n_words += 1;
+            numbers.extend(self.find_or_add(term.text));
         }
+        numbers.len() - before == n_words
+    }
+
+    fn find_or_add(&mut self, word: &str) -> Option<usize> {
+        let found = self.word_number(word);
+        if found.is_some() || self.is_closed {
+            return found;
+        }
+        let number = self.words.len();
+        self.numbers.insert(word.into(), number);
+        self.words.push(Word {
+            is_empty: EMPTY.binary_search(&word).is_ok(),
+            ..Word::default()
+        });
+        Some(number)
     }
 }

@@ -526,6 +526,10 @@ proptest! {
         for message in &messages {
             compare(&index, &naive, message, Match::Token)?;
             compare(&index, &naive, message, Match::Substring)?;
+            let mut of_message = Index::of_message(&Message::parse(message));
+            let agents = naive.agents.iter().cloned();
+            agents.for_each(|agent| of_message.push(agent.into()));
+            compare(&of_message, &naive, message, Match::Token)?;
         }
     }
 }

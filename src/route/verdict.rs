@@ -135,9 +135,9 @@ impl Index {
         match Tag::parse(&normalize(tag)) {
             Tag::Word(word) => self.word_number(word).is_some_and(is_named),
             Tag::Phrase(words) => {
-                let words = words.iter().filter_map(|word| self.word_number(word));
-                let words: Vec<usize> = words.collect();
-                reading.phrases.contains(&&words[..])
+                let words = words.iter().map(|word| self.word_number(word));
+                let words: Option<Vec<usize>> = words.collect();
+                words.is_some_and(|words| reading.phrases.contains(&&words[..]))
             }
             Tag::Literal => false,
         }

@@ -78,6 +78,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Resu
     let router = Router::open(
         &face.surroundings()?,
         options(&arguments, face.settings, true),
+        Some(&query.message),
     )?;
     // The program ends with this answer: to free each word of many agents would take a tenth of its time.
     let router = ManuallyDrop::new(router);
@@ -180,7 +181,7 @@ fn row(one: &Candidate<'_>, is_winner: bool) -> [Cell; 6] {
 /// Answers each message with one line, in order. An invalid message gets an error on its line.
 fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let options = options(arguments, face.settings, arguments.explain);
-    let router = Router::open(&face.surroundings()?, options)?;
+    let router = Router::open(&face.surroundings()?, options, None)?;
     let warnings = router.warnings.iter();
     warnings.for_each(|warning| face.output.note(warning));
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
