@@ -66,6 +66,23 @@ fn after_text(mut rest: &[u8]) -> &[u8] {
     &[]
 }
 
+/// Returns where the first value of compact JSON ends: at a comma, at the end of what it is in, or at the end. A name and
+/// its value count as one.
+pub(crate) fn value_end(json: &[u8]) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => at = json.len() - after_text(&json[at + 1..]).len() - 1,
+            b',' | b']' | b'}' if depth == 0 => break,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
 /// Number of bytes that an item counts as.
 const ITEM: usize = 16;
 /// The characters that may separate values of JSON.

@@ -1,11 +1,9 @@
 //! cleo's own JSON lines, for version control: one task a line, without empty fields.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::Deserialize;
 use serde_json::{Value, json};
 
+use crate::document;
 use crate::id::{self, TaskId};
 use crate::task::fields::Patch;
 use crate::task::{Note, Priority, Status, Task};
@@ -16,6 +14,8 @@ use crate::transfer::{Reading, Record, Reference, lines};
 pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
 /// Bytes of most lines with their empty fields.
 const CAPACITY: usize = 2_000;
+/// Ends of fields that are empty. In a text, a backslash comes before each quote.
+const EMPTY: [&str; 4] = ["\":null", "\":\"\"", "\":[]", "\":{}"];
 /// Version of the lines.
 const VERSION: u64 = 1;
 
@@ -26,32 +26,20 @@ pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Resul
     let mut line = Vec::with_capacity(CAPACITY);
     serde_json::to_writer(&mut line, &task)?;
     // Fields keep the order of `Task`.
-    serde_json::Deserializer::from_slice(&line).deserialize_map(NonEmptyFields(text))
-}
-
-/// Writes the fields of an object that are not empty.
-struct NonEmptyFields<'a>(&'a mut String);
-
-impl<'de> Visitor<'de> for NonEmptyFields<'_> {
-    type Value = ();
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a task")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let mut separator = "{\"";
-        while let Some((name, value)) = fields.next_entry::<&str, &RawValue>()? {
-            if !["null", "\"\"", "[]", "{}"].contains(&value.get()) {
-                for part in [separator, name, "\":", value.get()] {
-                    self.0.push_str(part);
-                }
-                separator = ",\"";
-            }
+    let line = String::from_utf8_lossy(&line);
+    let mut rest = line.strip_prefix('{').unwrap_or_default();
+    let mut separator = "{";
+    while !rest.is_empty() {
+        let (field, after) = rest.split_at(document::value_end(rest.as_bytes()));
+        if !EMPTY.iter().any(|value| field.ends_with(value)) {
+            text.push_str(separator);
+            text.push_str(field);
+            separator = ",";
         }
-        self.0.push_str("}\n");
-        Ok(())
+        rest = after.get(1..).unwrap_or_default();
     }
+    text.push_str("}\n");
+    Ok(())
 }
 
 /// Merges the notes of two copies of a task, sorted.
