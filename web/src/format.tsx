@@ -2,25 +2,32 @@
 import { useSyncExternalStore, type ReactNode } from "react";
 import { copy } from "./parts/toasts";
 
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const money = new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const cents = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 2 });
+/** A formatter is made when it is first needed: that takes longer than to draw a page. */
+function made<T>(make: () => T): () => T {
+  let there: T | undefined;
+  return () => (there ??= make());
+}
+
+const money = made(() => new Intl.NumberFormat("en", { style: "currency", currency: "USD", minimumFractionDigits: 2, maximumFractionDigits: 2 }));
+const cents = made(() => new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumSignificantDigits: 2 }));
 
 export const UNKNOWN = "unknown";
 
 export function count(n: number) {
-  return whole.format(n);
+  return Math.round(n)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** 412k, 1.2M; below ten thousand exactly. */
 export function tokens(n: number) {
-  if (n < 10_000) return whole.format(n);
+  if (n < 10_000) return count(n);
   if (n < 1_000_000) return `${Math.round(n / 1000)}k`;
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 
 export function cost(dollars: number) {
-  return dollars !== 0 && Math.abs(dollars) < 0.01 ? cents.format(dollars) : money.format(dollars);
+  return dollars !== 0 && Math.abs(dollars) < 0.01 ? cents().format(dollars) : money().format(dollars);
 }
 
 export function bytes(n: number) {
@@ -70,10 +77,10 @@ export function plural(n: number, one: string, many = one + "s") {
 }
 
 // Times are relative under a day; the exact one is on hover.
-const hourMinute = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
-const dayOfYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const exactly = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
+const hourMinute = made(() => new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }));
+const day = made(() => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }));
+const dayOfYear = made(() => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" }));
+const exactly = made(() => new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" }));
 
 /** A moment from the server: RFC 3339 text, or seconds or milliseconds since 1970. */
 type Moment = string | number;
@@ -104,19 +111,19 @@ function ahead(s: number, then: number) {
 
 function date(moment: Moment, now = Date.now()) {
   const then = new Date(millis(moment));
-  return then.getFullYear() === new Date(now).getFullYear() ? day.format(then) : dayOfYear.format(then);
+  return then.getFullYear() === new Date(now).getFullYear() ? day().format(then) : dayOfYear().format(then);
 }
 
 /** 14:02 today, 19 Nov 14:02 before. */
 export function timeOfDay(moment: Moment, now = Date.now()) {
   const then = new Date(millis(moment));
   const today = then.toDateString() === new Date(now).toDateString();
-  return today ? hourMinute.format(then) : `${date(moment, now)} ${hourMinute.format(then)}`;
+  return today ? hourMinute().format(then) : `${date(moment, now)} ${hourMinute().format(then)}`;
 }
 
 export function exact(moment: Moment) {
   const then = millis(moment);
-  return Number.isFinite(then) ? exactly.format(then) : "unknown";
+  return Number.isFinite(then) ? exactly().format(then) : "unknown";
 }
 
 // One clock for all texts that change by themselves; it stands still while the page is hidden.

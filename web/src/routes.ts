@@ -2,6 +2,13 @@
 import type { ComponentType } from "react";
 import type { DefaultParams } from "wouter";
 
+declare global {
+  interface Window {
+    /** What index.html did before this code was there. */
+    early?: { keys: KeyboardEvent[]; hear: (event: KeyboardEvent) => void; answers: Record<string, Promise<unknown>> };
+  }
+}
+
 export interface ViewProps {
   params: DefaultParams;
 }
@@ -23,12 +30,11 @@ export type Code<Props> = ReturnType<typeof code<Props>>;
 
 const chat = code<ViewProps>(() => import("./pages/agents-chat/Chat"));
 
-/** The pages, and what each asks for first where its address has no filter. */
-export const ROUTES: [pattern: string, Code<ViewProps>, first?: string[]][] = [
+export const ROUTES: [pattern: string, Code<ViewProps>][] = [
   ["/", code<ViewProps>(() => import("./pages/home/Home"))],
-  ["/work", code<ViewProps>(() => import("./pages/work/Work")), ["/api/work/graph"]],
+  ["/work", code<ViewProps>(() => import("./pages/work/Work"))],
   ["/work/:id", code<ViewProps>(() => import("./pages/work/Task"))],
-  ["/runs", code<ViewProps>(() => import("./pages/runs/Runs")), ["/api/runs?limit=100"]],
+  ["/runs", code<ViewProps>(() => import("./pages/runs/Runs"))],
   ["/runs/:id", code<ViewProps>(() => import("./pages/runs/Run"))],
   ["/runs/:id/:task", code<ViewProps>(() => import("./pages/review/Review"))],
   ["/agents", code<ViewProps>(() => import("./pages/agents/Overview"))],
@@ -36,7 +42,7 @@ export const ROUTES: [pattern: string, Code<ViewProps>, first?: string[]][] = [
   ["/agents/manage", code<ViewProps>(() => import("./pages/agents-manage/Manage"))],
   ["/agents/chat", chat],
   ["/agents/chat/:id", chat],
-  ["/agents/tasks", code<ViewProps>(() => import("./pages/agents-tasks/Tasks")), ["todo", "doing", "review", "done"].map((status) => `/api/tasks?status=${status}&limit=50`)],
+  ["/agents/tasks", code<ViewProps>(() => import("./pages/agents-tasks/Tasks"))],
   ["/more", code<ViewProps>(() => import("./pages/More"))],
 ];
 
@@ -44,4 +50,3 @@ const asked = ROUTES.find(([pattern]) => new RegExp(`^${pattern.replace(/:\w+/g,
 
 /** Ends when the code of the page that was opened is there, or cannot be fetched. */
 export const opened = Promise.resolve(asked?.[1].load()).catch(() => undefined);
-export const first = ["/api/status", ...((window.location.search === "" && asked?.[2]) || [])];

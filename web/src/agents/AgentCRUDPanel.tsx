@@ -12,7 +12,6 @@ import { Section, Term } from "../parts/Facts";
 import { Field } from "../parts/Field";
 import { Icon } from "../parts/Icon";
 import "./crud.css";
-import "./tagfield.css";
 
 interface AgentCRUDPanelProps {
   /** None makes a new one. */

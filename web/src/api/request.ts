@@ -24,13 +24,7 @@ async function send(method: string, path: string, body: unknown, ask: Ask): Prom
   const headers: Record<string, string> = { accept: "application/json", ...ask.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
-    const response = await fetch(path, {
-      method,
-      headers,
-      body: body === undefined ? null : JSON.stringify(body),
-      signal: ask.signal ?? null,
-      credentials: "same-origin",
-    });
+    const response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: ask.signal ?? null });
     answered();
     return response;
   } catch (fault) {

@@ -27,11 +27,19 @@ const APART = 250;
 
 const client = new QueryClient({ defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: APART, refetchOnWindowFocus: false, refetchOnReconnect: false } } });
 
+/** To ask takes time of its own: the page is shown first. */
+export let show = () => {};
+export const shown = new Promise<void>((resolve) => {
+  show = resolve;
+  setTimeout(show, 1000);
+});
+
 function queryOf<T>(path: string, body = "") {
   const queryKey = [path, body];
   return queryOptions<Entry<T>>({
     queryKey,
     queryFn: async () => {
+      await shown;
       try {
         return { data: await (body === "" ? api.get<T>(path) : api.post<T>(path, JSON.parse(body))), failure: null, body };
       } catch (fault) {
@@ -41,9 +49,10 @@ function queryOf<T>(path: string, body = "") {
   });
 }
 
-/** Asks for what will be shown before anything is drawn. */
-export function ask(path: string) {
-  void client.prefetchQuery(queryOf(path));
+/** Takes what was asked for before any code was there. It is asked again once it is shown: events did not come yet. */
+export async function takeEarly(path: string, answer: Promise<unknown>) {
+  const data = await answer.catch(() => undefined);
+  if (data !== undefined) client.setQueryData([path, ""], { data, failure: null, body: "" }, { updatedAt: 1 });
 }
 
 interface How {

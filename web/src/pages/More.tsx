@@ -8,7 +8,6 @@ import { Button } from "../parts/Button";
 import { Term } from "../parts/Facts";
 import { Link } from "../router";
 import { SingleKeys } from "../shell/KeyHelp";
-import "./more.css";
 
 export default function More() {
   const theme = useSettings((settings) => settings.theme);

@@ -49,6 +49,16 @@ export function Term({ name, value, mono, className = mono === undefined ? "" : 
   );
 }
 
+/** Texts, one under the other. */
+export function Lines({ of, className = "plain", look = "text" }: { of: readonly string[]; className?: string; look?: string }) {
+  const items = of.map((line) => (
+    <li key={line} className={look}>
+      {line}
+    </li>
+  ));
+  return <ul className={className}>{items}</ul>;
+}
+
 /** A long text under what it is, ready to be copied. */
 export function Copied({ title, what, text, children = <Code>{text}</Code> }: { title: ReactNode; what: string; text: string; children?: ReactNode }) {
   const button = (

@@ -18,12 +18,14 @@ interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "children"> 
   offers?: readonly { value: string; label: string }[];
   /** Given: a text of so many lines. */
   rows?: number;
+  /** A button after the control. */
+  beside?: ReactNode;
   /** A control of another kind. */
   children?: (control: Control) => ReactNode;
 }
 
 /** A label, its control, its hint, and what is wrong with it. */
-export function Field({ label, hint, fault, onText, options, offers, rows, children, className = "", ...rest }: Props) {
+export function Field({ label, hint, fault, onText, options, offers, rows, beside, children, className = "", ...rest }: Props) {
   const own = useId();
   const id = rest.id ?? own;
   const about = fault ?? hint;
@@ -34,7 +36,14 @@ export function Field({ label, hint, fault, onText, options, offers, rows, child
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      {children?.(control) ?? natural}
+      {beside ? (
+        <div className="row">
+          {natural}
+          {beside}
+        </div>
+      ) : (
+        (children?.(control) ?? natural)
+      )}
       {offers && <datalist id={`${id}-offers`}>{offers.map(choice)}</datalist>}
       {about && (
         <p id={`${id}-hint`} className={fault ? "fault" : "hint"}>

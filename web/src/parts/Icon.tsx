@@ -15,7 +15,6 @@ const PATHS = {
   right: "M6 4l4 4-4 4",
   down: "M4 6l4 4 4-4",
   up: "M4 10l4-4 4 4",
-  filter: "M2.5 4h11M4.5 8h7M6.5 12h3",
   play: "M5 3.5l7 4.5-7 4.5z",
   stop: "M4.5 4.5h7v7h-7z",
   close: "M4 4l8 8M12 4l-8 8",
@@ -32,7 +31,6 @@ const PATHS = {
   edit: "M3 13l.6-2.6L10.8 3.2l2 2L5.6 12.4zM9.5 4.5l2 2",
   trash: "M3.5 4.5h9M6.5 4.5v-1.5h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5",
   tag: "M2.5 2.5h5l6 6-5 5-6-6zM5.3 5.3h.01",
-  keys: "M2 4.5h12v7H2zM4.5 7h.01M7 7h.01M9.5 7h.01M11.8 7h.01M5 9.5h6",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -4,7 +4,20 @@ import { type Row, GATE_NAMES } from "../api/types";
 
 const line = { fill: "none", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
 const inverse = { ...line, stroke: "var(--on-solid)", strokeWidth: 1.7 };
-const ring = <circle cx="8" cy="8" r="5.7" {...line} stroke="var(--n9)" />;
+
+function ticked(fill: string) {
+  return (
+    <>
+      <circle cx="8" cy="8" r="6.5" fill={fill} />
+      <path d="M5 8.2l2.1 2.1L11 6" {...inverse} />
+    </>
+  );
+}
+
+/** A ring with something in it: it is not going to move by itself. */
+function ringed(path: string) {
+  return <path d={`M8 2.3a5.7 5.7 0 1 0 0 11.4a5.7 5.7 0 1 0 0-11.4${path}`} {...line} stroke="var(--n9)" />;
+}
 
 const SHAPES: Record<State, ReactNode> = {
   waiting: <circle cx="8" cy="8" r="5.7" fill="none" stroke="var(--n9)" strokeWidth="1.5" strokeDasharray="1.9 2.57" />,
@@ -21,12 +34,7 @@ const SHAPES: Record<State, ReactNode> = {
       <path d="M5.3 8.2l1.9 1.9 3.5-3.9" {...line} stroke="var(--lake9)" />
     </>
   ),
-  done: (
-    <>
-      <circle cx="8" cy="8" r="6.5" fill="var(--green9)" />
-      <path d="M5 8.2l2.1 2.1L11 6" {...inverse} />
-    </>
-  ),
+  done: ticked("var(--green9)"),
   failed: (
     <>
       <path d="M5.3 1.5h5.4l3.8 3.8v5.4l-3.8 3.8H5.3l-3.8-3.8V5.3z" fill="var(--red9)" />
@@ -45,32 +53,10 @@ const SHAPES: Record<State, ReactNode> = {
       <path d="M8 2.3a5.7 5.7 0 0 1 0 11.4z" fill="var(--amber9)" />
     </>
   ),
-  paused: (
-    <>
-      {ring}
-      <path d="M6.5 6v4M9.5 6v4" {...line} stroke="var(--n9)" />
-    </>
-  ),
-  skipped: (
-    <>
-      {ring}
-      <path d="M5.5 8h5" {...line} stroke="var(--n9)" />
-    </>
-  ),
-  cancelled: (
-    <>
-      {ring}
-      <path d="M5.6 10.4l4.8-4.8" {...line} stroke="var(--n9)" />
-    </>
-  ),
+  paused: ringed("M6.5 6v4M9.5 6v4"),
+  skipped: ringed("M5.5 8h5"),
+  cancelled: ringed("M5.6 10.4l4.8-4.8"),
 };
-
-const CLAIMED = (
-  <>
-    <circle cx="8" cy="8" r="6.5" fill="var(--n9)" />
-    <path d="M5 8.2l2.1 2.1L11 6" {...inverse} />
-  </>
-);
 
 /**
  * Give `label=""` where the word stands beside it as text. What is done but was not checked by cleo
@@ -83,7 +69,7 @@ export function StatusGlyph({ state, label, verified = true, still = false }: { 
   return (
     <svg className={still ? "glyph still" : "glyph"} viewBox="0 0 16 16" {...named}>
       {name !== "" && <title>{name}</title>}
-      {claimed ? CLAIMED : SHAPES[state]}
+      {claimed ? ticked("var(--n9)") : SHAPES[state]}
     </svg>
   );
 }

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef, type ReactNode, type RefObject } from "react";
+import { startTransition, useEffect, useRef, useState, type ReactNode, type RefObject } from "react";
 
 interface Props<T> {
   items: readonly T[];
@@ -22,12 +22,18 @@ interface Props<T> {
 export function Windowed<T>({ items, keyOf, heightOf, className, measured = false, label, at = -1, end, scroller, children, foot }: Props<T>) {
   const own = useRef<HTMLDivElement>(null);
   const box = scroller ?? own;
-  const list = useVirtualizer({
+  const [isDrawn, setDrawn] = useState(false);
+  useEffect(() => void setTimeout(() => startTransition(() => setDrawn(true))), []);
+  const list = useVirtualizer<HTMLDivElement, HTMLLIElement>({
     count: items.length,
     getScrollElement: () => box.current,
     estimateSize: (i) => heightOf(items[i] as T),
     getItemKey: (i) => keyOf(items[i] as T),
-    overscan: measured ? 6 : 16,
+    // Told by the observer, once everything is laid out: to ask each row lays the page out for each.
+    measureElement: (row, entry, { measurementsCache }) => entry?.borderBoxSize[0]?.blockSize ?? measurementsCache[Number(row.dataset["index"])]?.size ?? 0,
+    overscan: isDrawn ? (measured ? 6 : 16) : 0,
+    // About what is in sight, so that it is there with the page and not with a second drawing; the rest comes after that.
+    initialRect: { width: 0, height: window.innerHeight - 200 },
   });
   useEffect(() => {
     if (at >= 0) list.scrollToIndex(at, { align: "auto" });

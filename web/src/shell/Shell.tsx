@@ -1,5 +1,6 @@
 import { useEffect, useState, type ReactNode } from "react";
 import { startEvents } from "../api/events";
+import { show, shown } from "../api/resource";
 import { navigate } from "../router";
 import { Toasts } from "../parts/toasts";
 import { useKeys } from "./keys";
@@ -31,7 +32,8 @@ export function Shell({ children }: { children: ReactNode }) {
   const isFolded = useMatch(narrow) || folded;
   const palette = usePalette((state) => state.open);
   const [help, setHelp] = useState(false);
-  useEffect(startEvents, []);
+  useEffect(() => void requestAnimationFrame(() => setTimeout(show)), []);
+  useEffect(() => void shown.then(startEvents), []);
   // Fetched before it is asked for, so that Ctrl K opens it at once.
   useEffect(() => void setTimeout(loadPalette, 500), []);
   useCommands(

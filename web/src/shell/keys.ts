@@ -24,6 +24,7 @@ export function useKeys(group: string, bindings: Binding[]) {
   });
   useEffect(() => {
     layers.push(layer);
+    queueMicrotask(replay);
     return () => {
       layers.splice(layers.indexOf(layer), 1);
     };
@@ -37,6 +38,14 @@ export function keysNow(): Layer[] {
 
 let before = { key: "", at: 0 };
 
+/** Keys that came before what they are for: index.html hears the first of them. */
+const early = window.early?.keys ?? [];
+if (window.early) window.removeEventListener("keydown", window.early.hear);
+
+function replay() {
+  for (const event of early.splice(0)) if (performance.now() - event.timeStamp < 3000) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
+}
+
 window.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
   const key = nameOf(event);
@@ -44,7 +53,10 @@ window.addEventListener("keydown", (event) => {
   before = { key, at: Date.now() };
   if (!mayPress(event, key)) return;
   const binding = find(sequence) ?? find(key);
-  if (!binding) return;
+  if (!binding) {
+    if (layers.length === 0 || document.querySelector("main .ghost")) early.push(event);
+    return;
+  }
   event.preventDefault();
   before.at = 0;
   binding.run(event);

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { Resource } from "../../api/resource";
 import { picture } from "../../agents/graph";
 import { ScoreView } from "../../agents/ScoreView";
@@ -6,9 +6,10 @@ import type { Agent, Metrics, Routed } from "../../api/types";
 import { useNow, millis } from "../../format";
 import { Button } from "../../parts/Button";
 import { phone, useMatch } from "../../parts/screen";
+import { later } from "../../parts/later";
 import { Ghost, Trouble } from "../../parts/States";
 
-const AgentGraph = lazy(() => import("../../agents/AgentGraph"));
+const AgentGraph = later(() => import("../../agents/AgentGraph"), <Ghost />);
 
 interface Props {
   resource: Resource<unknown>;
@@ -50,9 +51,7 @@ function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
   const drawing = useMemo(() => picture({ agents, metrics, routed, live, left: (agent) => leftOf(agent, minute * 60_000) }), [agents, metrics, routed, live, minute]);
   return (
     <div className="architecture-graph" role="region" aria-label="Graph of agents">
-      <Suspense fallback={<Ghost />}>
-        <AgentGraph picture={drawing} selected={selected} onSelect={setSelected} onOpen={onOpen} />
-      </Suspense>
+      <AgentGraph picture={drawing} selected={selected} onSelect={setSelected} onOpen={onOpen} />
     </div>
   );
 }

@@ -1,10 +1,11 @@
-import type { KeyboardEvent } from "react";
+import type { FormEvent } from "react";
 import { useAct, touch } from "../../api/resource";
 import { api } from "../../api/request";
 import { SUPERVISOR, type useRouted } from "../../agents/agents";
 import type { Agent, Decision, Execution } from "../../api/types";
 import { Trouble } from "../../parts/States";
 import { Button } from "../../parts/Button";
+import { sendByKey } from "../../parts/editing";
 import { Field } from "../../parts/Field";
 import { isMac } from "../../shell/keys";
 
@@ -23,32 +24,27 @@ interface Props {
 export function QuickExecute({ message, onMessage, target, onTarget, agents, preview, onRun }: Props) {
   const active = agents.filter((agent) => agent.id !== SUPERVISOR && agent.status === "active");
   const options = [{ value: "", label: "Auto-route" }, ...active.map(({ id, name }) => ({ value: id, label: name }))];
-  const [run, { busy, failure }] = useAct(async () => {
+  const [run, { busy, failure }] = useAct(async (event?: FormEvent) => {
+    event?.preventDefault();
     if (busy || message.trim() === "") return;
     const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
     touch("/api/agents/");
     onRun(execution.id);
   });
-  const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
-      event.preventDefault();
-      run();
-    }
-  };
   return (
-    <section className="section quick">
-      <Field label="Quick execute" rows={3} value={message} onText={onMessage} onKeyDown={keys} placeholder="Explain the Second War in Warcraft." />
+    <form className="section quick" onSubmit={run} onKeyDown={sendByKey}>
+      <Field label="Quick execute" rows={3} value={message} onText={onMessage} placeholder="Explain the Second War in Warcraft." />
       <div className="row quick-row">
         <Field label={<span className="unseen">Agent</span>} options={options} value={target} onText={onTarget} />
         <span className="small muted grow quick-reach" role="status">
           {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
         </span>
-        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || message.trim() === ""} onClick={run}>
+        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} type="submit" disabled={busy || message.trim() === ""}>
           Run
         </Button>
       </div>
       {failure && <Trouble failure={failure} retry={run} />}
-    </section>
+    </form>
   );
 }
 

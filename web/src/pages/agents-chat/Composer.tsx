@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode } from "react";
+import { useEffect, useId, useRef, type KeyboardEvent, type ReactNode, type SyntheticEvent } from "react";
 import { create } from "zustand";
 import { Button } from "../../parts/Button";
 import { useDraft } from "../../parts/draft";
@@ -25,29 +25,22 @@ export function Composer({ draft, label, busy, onStop, onSend, onTyping, childre
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
   useEffect(() => onTyping?.(text === ""), [text, onTyping]);
-  const submit = () => {
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
     if (busy || text.trim() === "") return;
     setText("");
     onSend(text);
     field.current?.focus();
   };
   const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
-      event.preventDefault();
-      submit();
-    } else if (event.key === "Escape" && onStop) {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
+    else if (event.key === "Escape" && onStop) {
       event.preventDefault();
       onStop();
     }
   };
   return (
-    <form
-      className="composer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <form className="composer" onSubmit={submit}>
       <label className="unseen" htmlFor={id}>
         {label}
       </label>

@@ -1,5 +1,4 @@
-import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent } from "@dnd-kit/core";
-import { useId, useState, memo, type ReactNode, type SyntheticEvent } from "react";
+import { useId, useRef, useState, memo } from "react";
 import { type Registry, Monogram } from "../../agents/agents";
 import type { AgentTask, Now, Row, TaskStatus } from "../../api/types";
 import { noteOf } from "../work/rows";
@@ -30,30 +29,75 @@ interface BoardProps {
 
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
 export function Board({ isLaned, ...rest }: BoardProps) {
-  const [dragged, setDragged] = useState<Card | null>(null);
+  const { dragged, picture, grab } = useDrag(rest.moves.known, rest.onMove);
   const standings = useStandings();
-  // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
-  const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
-  const end = ({ over }: DragEndEvent) => {
-    setDragged(null);
-    if (dragged && over) rest.onMove(dragged, over.data.current as unknown as TaskStatus);
-  };
   const Shown = isLaned ? Lanes : Columns;
   return (
-    <DndContext
-      sensors={sensors}
-      onDragStart={({ active }) => setDragged((active.data.current as Card | undefined) ?? null)}
-      onDragEnd={end}
-      onDragCancel={() => setDragged(null)}
-      accessibility={{ container: document.body }}
-    >
-      <Shown dragged={dragged} standings={standings} {...rest} />
-      <DragOverlay dropAnimation={null}>{dragged && <CardOf task={dragged} registry={rest.registry} isLifted />}</DragOverlay>
-    </DndContext>
+    <>
+      <Shown dragged={dragged} onGrab={grab} standings={standings} {...rest} />
+      {dragged && (
+        <div ref={picture} className="agent-lifted" style={dragged.box}>
+          <CardOf task={dragged.task} registry={rest.registry} isLifted />
+        </div>
+      )}
+    </>
   );
 }
 
-type ColumnsProps = Omit<BoardProps, "isLaned"> & { dragged: Card | null; standings: Standings; lane?: string; label?: string };
+interface Dragged {
+  task: Card;
+  /** Where the card was. */
+  box: { left: number; top: number; width: number };
+  /** The column under the pointer. */
+  over?: TaskStatus | undefined;
+}
+
+/** A click is no drag: it begins after a few pixels, or on a touch screen after holding. */
+function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"]) {
+  const [dragged, setDragged] = useState<Dragged | null>(null);
+  const picture = useRef<HTMLDivElement>(null);
+  const grab = (down: React.PointerEvent) => {
+    const target = down.target as Element;
+    const card = target.closest<HTMLElement>("[data-task]");
+    const task = known.get(card?.dataset["task"] ?? "");
+    // What its dialogs are told bubbles up to it.
+    if (!card || !task || down.button !== 0 || target.closest("dialog, [role=menu]")) return;
+    let drag: Dragged | null = null;
+    const show = (next: Dragged | null) => {
+      drag = next;
+      setDragged(next);
+    };
+    const { left, top, width } = card.getBoundingClientRect();
+    const lift = () => show({ task, box: { left, top, width } });
+    const held = down.pointerType === "touch" ? setTimeout(lift, 250) : null;
+    const listening = new AbortController();
+    const on = <Name extends keyof WindowEventMap>(name: Name, hear: (event: WindowEventMap[Name]) => void) => window.addEventListener(name, hear, { signal: listening.signal, passive: false });
+    const end = () => {
+      clearTimeout(held ?? 0);
+      listening.abort();
+      show(null);
+    };
+    on("pointermove", ({ clientX, clientY }) => {
+      const [x, y] = [clientX - down.clientX, clientY - down.clientY];
+      if (!drag && Math.hypot(x, y) < 5) return;
+      if (!drag && held !== null) return end();
+      if (!drag) lift();
+      if (picture.current) picture.current.style.translate = `${x}px ${y}px`;
+      const { column, lane } = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>("[data-column]")?.dataset ?? {};
+      const over = lane === task.lane ? (column as TaskStatus | undefined) : undefined;
+      if (drag && drag.over !== over) show({ ...drag, over });
+    });
+    on("pointerup", () => {
+      if (drag?.over) onMove(task, drag.over);
+      end();
+    });
+    on("pointercancel", end);
+    for (const name of ["touchmove", "selectstart"] as const) on(name, (event) => drag && event.preventDefault());
+  };
+  return { dragged, picture, grab };
+}
+
+type ColumnsProps = Omit<BoardProps, "isLaned"> & { dragged: Dragged | null; onGrab: (event: React.PointerEvent) => void; standings: Standings; lane?: string; label?: string };
 
 function Columns({ columns, label = "Board", ...rest }: ColumnsProps) {
   return (
@@ -104,12 +148,12 @@ function Lanes(props: ColumnsProps) {
 
 type ColumnProps = Omit<ColumnsProps, "columns" | "label"> & { status: TaskStatus };
 
-function Column({ status, lane, dragged, filter, moves, standings, registry, selected, onMove, onOpen }: ColumnProps) {
-  const { isOver, setNodeRef } = useDroppable({ id: `${lane} ${status}`, data: status as unknown as Record<string, unknown>, disabled: dragged !== null && dragged.lane !== lane });
+function Column({ status, lane, dragged, onGrab, filter, moves, standings, registry, selected, onMove, onOpen }: ColumnProps) {
+  const isOver = dragged?.over === status && dragged.task.lane === lane;
   const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, lane, moves);
   const heading = useId();
   return (
-    <section className={isOver ? "agent-lane over" : "agent-lane"} ref={setNodeRef} aria-labelledby={heading} data-column={status}>
+    <section className={isOver ? "agent-lane over" : "agent-lane"} aria-labelledby={heading} data-column={status} data-lane={lane} onPointerDown={onGrab}>
       <h2 id={heading}>
         <TaskGlyph status={status} />
         {STATUS_WORDS[status]} <span className="muted">{loading ? "" : count(Math.max(total, tasks.length))}</span>
@@ -121,7 +165,7 @@ function Column({ status, lane, dragged, filter, moves, standings, registry, sel
       {tasks.length > 0 && (
         <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
           {(task) => (
-            <Draggable task={task}>
+            <div data-task={task.id} className={dragged?.task.id === task.id ? "dragging" : ""}>
               <CardOf
                 task={task}
                 row={standings.rows.get(task.id)}
@@ -131,22 +175,11 @@ function Column({ status, lane, dragged, filter, moves, standings, registry, sel
                 onOpen={() => onOpen(task)}
                 onMove={(to) => onMove(task, to)}
               />
-            </Draggable>
+            </div>
           )}
         </Windowed>
       )}
     </section>
-  );
-}
-
-function Draggable({ task, children }: { task: Card; children: ReactNode }) {
-  const { listeners, setNodeRef, isDragging } = useDraggable({ id: task.id, data: task });
-  // What its dialogs are told bubbles up to it.
-  const begin = (name: string) => (event: SyntheticEvent) => (event.target as Element).closest("dialog, [role=menu]") ?? listeners?.[name]?.(event);
-  return (
-    <div ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} onPointerDown={begin("onPointerDown")} onTouchStart={begin("onTouchStart")}>
-      {children}
-    </div>
   );
 }
 
@@ -225,11 +258,7 @@ function Due({ task }: { task: AgentTask }) {
 }
 
 function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) => void }) {
-  const to = (status: TaskStatus): MenuEntry => ({
-    label: STATUS_WORDS[status],
-    disabled: status === task.status,
-    onSelect: () => onMove(status),
-  });
+  const to = (status: TaskStatus): MenuEntry => ({ label: STATUS_WORDS[status], disabled: status === task.status, onSelect: () => onMove(status) });
   return (
     <Menu label={`Move ${task.id}`} trigger={<Button look="ghost" small icon="more" aria-label={`Move ${task.id} ${task.title} to`} title="Move to" />} entries={["Move to", ...STATUSES.map(to)]} />
   );

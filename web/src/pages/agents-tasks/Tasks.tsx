@@ -1,6 +1,6 @@
 import { useRef, useState } from "react";
 import { useAgents } from "../../agents/agents";
-import type { TaskStatus, TaskStats, Agent } from "../../api/types";
+import type { TaskStatus, TaskStats } from "../../api/types";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { Button } from "../../parts/Button";
@@ -54,6 +54,13 @@ export default function Tasks() {
     const task = focused();
     if (task) open(task.id, field);
   };
+  const lane = () => setLaned(laned ? null : "epic");
+  const filters: FilterOf[] = [
+    { several: true, name: "status", label: "Status", values: STATUSES.map((value) => ({ value, label: STATUS_WORDS[value] })) },
+    { several: true, name: "priority", label: "Priority", values: PRIORITIES.map((value) => ({ value, label: value })) },
+    { name: "agent", label: "Agent", values: registry.agents.map(({ id, name }) => ({ value: id, label: name })) },
+    { name: "due", label: "Due", values: DUES.map((value) => ({ value, label: DUE_WORDS[value] })) },
+  ];
   useKeys("Tasks of agents", [
     { keys: "C", does: "New task", run: () => open("new") },
     { keys: "J|ArrowDown", does: "Next card", run: () => step(1) },
@@ -65,7 +72,7 @@ export default function Tasks() {
     { keys: "A", does: "Assign", run: () => edit("agent") },
     { keys: "P", does: "Priority", run: () => edit("priority") },
     { keys: "D", does: "Due date", run: () => edit("due") },
-    { keys: "E", does: "Lanes by epic", run: () => setLaned(laned ? null : "epic") },
+    { keys: "E", does: "Lanes by epic", run: lane },
     { keys: "Escape", does: "Close the panel", run: () => open(null) },
   ]);
   return (
@@ -80,7 +87,11 @@ export default function Tasks() {
       rail={
         <div className="head-bars">
           <TasksRail stats={stats.data?.stats} />
-          <TaskFilters agents={registry.agents} />
+          <Filters what="task" filters={filters}>
+            <Button aria-pressed={laned === "epic"} shortcut="E" onClick={lane}>
+              By epic
+            </Button>
+          </Filters>
         </div>
       }
     >
@@ -170,22 +181,5 @@ function TasksRail({ stats }: { stats: TaskStats | undefined }) {
       <Fact label="Overdue" value={stats && count(stats.overdue)} href={withQuery({ due: "overdue" })} title="Open and due before now" />
       <Fact label="Done rate" value={stats && percent(stats.byStatus.done, stats.total - stats.byStatus.cancelled)} title="Done of all that were not cancelled" />
     </Rail>
-  );
-}
-
-function TaskFilters({ agents }: { agents: readonly Agent[] }) {
-  const [laned, setLaned] = useQuery("group");
-  const filters: FilterOf[] = [
-    { several: true, name: "status", label: "Status", values: STATUSES.map((value) => ({ value, label: STATUS_WORDS[value] })) },
-    { several: true, name: "priority", label: "Priority", values: PRIORITIES.map((value) => ({ value, label: value })) },
-    { name: "agent", label: "Agent", values: agents.map((agent) => ({ value: agent.id, label: agent.name })) },
-    { name: "due", label: "Due", values: DUES.map((value) => ({ value, label: DUE_WORDS[value] })) },
-  ];
-  return (
-    <Filters what="task" filters={filters}>
-      <Button aria-pressed={laned === "epic"} shortcut="E" onClick={() => setLaned(laned ? null : "epic")}>
-        By epic
-      </Button>
-    </Filters>
   );
 }

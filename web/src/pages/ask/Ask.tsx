@@ -1,5 +1,5 @@
 // Ask the supervisor: the field on top, the answer under it, who was used and what came back.
-import { useState, type ReactNode } from "react";
+import { useState, type FormEvent, type ReactNode } from "react";
 import { type Got, touchesRun, type RunPage } from "../../api/types";
 import { api, path } from "../../api/request";
 import { useResource, useAct } from "../../api/resource";
@@ -10,6 +10,7 @@ import { isMac } from "../../shell/keys";
 import { plural, duration } from "../../format";
 import { type Answered, keptAnswer, type Told, planWords, sourceWords, stepsOf, tookOf, type UsedAgent } from "./kept";
 import { useDraft } from "../../parts/draft";
+import { sendByKey } from "../../parts/editing";
 import { Field } from "../../parts/Field";
 import { keep } from "../../shell/settings";
 import { copy } from "../../parts/toasts";
@@ -24,7 +25,8 @@ export default function Ask() {
   const workers = useResource<Got<"/api/agents/registry">>("/api/agents/registry", { on: (event) => event.kind === "agents" });
   const [fresh, setFresh] = useState<{ run: string | null; answered: Answered } | null>(null);
   const answer = fresh && fresh.run === execution ? fresh.answered : null;
-  const [ask, { busy, failure }] = useAct(async () => {
+  const [ask, { busy, failure }] = useAct(async (event?: FormEvent) => {
+    event?.preventDefault();
     const words = text.trim();
     if (words === "" || busy) return;
     setFresh(null);
@@ -39,28 +41,16 @@ export default function Ask() {
     // It may come when another page is open by now.
     if (window.location.pathname === "/") navigate(withQuery({ execution: run }), { replace: true });
   });
+  const chat = () => {
+    if (text.trim() !== "") keep("draft.chat.new", text);
+    navigate("/agents/chat");
+  };
   const none = workers.data?.length === 0;
   return (
     <section className="ask" aria-label="Ask the supervisor">
       <h2 className="row">Ask the supervisor {workers.data && <span className="small muted">{plural(workers.data.length, "worker")}</span>}</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          ask();
-        }}
-      >
-        <Field
-          id="query"
-          label="What should be done?"
-          name="query"
-          rows={2}
-          value={text}
-          maxLength={20_000}
-          onText={setText}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) ask();
-          }}
-        />
+      <form onSubmit={ask} onKeyDown={sendByKey}>
+        <Field id="query" label="What should be done?" name="query" rows={2} value={text} maxLength={20_000} onText={setText} />
         <div className="row">
           <label className="check">
             <input type="checkbox" name="debug" checked={debug} onChange={(event) => navigate(withQuery({ debug: event.target.checked ? "1" : null }), { replace: true })} />
@@ -81,7 +71,7 @@ export default function Ask() {
       {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
       {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
       {execution === null && !answer && !failure && none && (
-        <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
+        <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'" action={<Button onClick={chat}>Ask the agents in a chat</Button>}>
           No workers are registered, so no query can be answered. A worker is a program or an address that you trust.
         </Empty>
       )}

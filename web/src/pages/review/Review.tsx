@@ -17,7 +17,7 @@ import { Page, Unknown } from "../../shell/Page";
 import { useCommands } from "../../shell/places";
 import { Log } from "../runs/Log";
 import { AttemptMenu, Proof, SentPrompt, UsageTab } from "../runs/attempt";
-import { useTask } from "../work/useTask";
+import { useTask } from "../work/filters";
 import { Hunks, linesOf } from "./lines";
 import { Criteria, Description } from "../work/tabs/Overview";
 import type { ViewProps } from "../../routes";
@@ -47,7 +47,17 @@ function OfRun({ id, task }: { id: string; task: string }) {
       title={step?.title ?? "Review"}
       id={task}
       crumbs={crumbs}
-      actions={step && attempt && <Attempts step={step} now={attempt} run={id} />}
+      actions={
+        step &&
+        attempt && (
+          <>
+            <AttemptMenu step={step} now={attempt} />
+            <Link className="button" href={`/runs/${encodeURIComponent(id)}?task=${task}&attempt=${attempt.attempt}`}>
+              Open the run
+            </Link>
+          </>
+        )
+      }
       rail={<ReviewRail step={step} attempt={attempt} task={page.data} />}
     >
       <Loaded of={run} rows={10}>
@@ -62,17 +72,6 @@ function OfRun({ id, task }: { id: string; task: string }) {
         }
       </Loaded>
     </Page>
-  );
-}
-
-function Attempts({ step, now, run }: { step: RunTask; now: Attempt; run: string }) {
-  return (
-    <>
-      <AttemptMenu step={step} now={now} />
-      <Link className="button" href={`/runs/${encodeURIComponent(run)}?task=${step.taskId}&attempt=${now.attempt}`}>
-        Open the run
-      </Link>
-    </>
   );
 }
 

@@ -7,7 +7,7 @@ import { Button, Command } from "../../parts/Button";
 import { Menu } from "../../parts/Menu";
 import { Loaded, quoted, sentence, told, Empty } from "../../parts/States";
 import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
-import { Copied, Section, Term } from "../../parts/Facts";
+import { Copied, Lines, Section, Term } from "../../parts/Facts";
 import { navigate, withQuery } from "../../router";
 import { useKeys } from "../../shell/keys";
 
@@ -27,15 +27,7 @@ function Shown({ proof }: { proof: Found }) {
     <>
       <Section title="What the agent said" aside={`attempt ${proof.attempt}${proof.said.exitCode !== null ? `, exit ${proof.said.exitCode}` : ""}`}>
         {proof.said.message ? <p className="quote text">{proof.said.message}</p> : <p className="muted">Nothing yet.</p>}
-        {proof.said.claims.length > 0 && (
-          <ul className="quote">
-            {proof.said.claims.map((claim) => (
-              <li key={claim} className="text">
-                {claim}
-              </li>
-            ))}
-          </ul>
-        )}
+        {proof.said.claims.length > 0 && <Lines className="quote" of={proof.said.claims} />}
       </Section>
       <Section title="What cleo found">
         {proof.found.length === 0 && <p className="muted">Nothing was checked yet.</p>}
@@ -45,7 +37,9 @@ function Shown({ proof }: { proof: Found }) {
               <StatusGlyph state={one.ok === true ? "done" : one.ok === false ? "failed" : "waiting"} label={one.ok === true ? "holds" : one.ok === false ? "does not hold" : "not reached"} />
               <span>{named(one.check)}</span>
               <span className="text muted">
-                {quoted(one.text)}
+                {quoted(one.text)
+                  .split(/(sha256:[0-9a-f]{13,})/)
+                  .map((part, at) => (at % 2 === 1 ? <Digest key={part} value={part} /> : part))}
                 {one.command && <span className="mono"> {one.command.join(" ")}</span>}
                 {one.exitCode != null && one.exitCode !== 0 && <span className="bad"> exit {one.exitCode}</span>}
                 {one.durationMs != null && ` ${duration(one.durationMs)}`}

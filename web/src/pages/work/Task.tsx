@@ -8,7 +8,7 @@ import { Page, Unknown } from "../../shell/Page";
 import type { TaskPage } from "../../api/types";
 import type { ViewProps } from "../../routes";
 import { TaskBody } from "./TaskPanel";
-import { useTask } from "./useTask";
+import { useTask } from "./filters";
 import { countGates } from "./tabs/EvidenceTab";
 import "./work.css";
 

@@ -143,25 +143,15 @@ function AgentField({ draft, onChange }: { draft: Draft; onChange: (id: string) 
   });
   const known = agents.filter((agent) => agent.id !== SUPERVISOR).map(({ id, name, status }) => ({ value: id, label: status === "active" ? name : `${name} (${status})` }));
   const own = draft.assignedAgent;
+  const ask = (
+    <Button disabled={message === ""} title={message === "" ? "A task needs a title first" : undefined} onClick={suggest}>
+      Suggest
+    </Button>
+  );
   const options = [{ value: "", label: "Unassigned" }, ...(own === "" || known.some(({ value }) => value === own) ? [] : [{ value: own, label: own }]), ...known];
   return (
     <>
-      <Field label="Agent" fault={failure && sentence(failure.message)}>
-        {(control) => (
-          <div className="row">
-            <select {...control} name="agent" className="input" value={own} onChange={(event) => onChange(event.target.value)}>
-              {options.map(({ value, label }) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-            <Button disabled={message === ""} title={message === "" ? "A task needs a title first" : undefined} onClick={suggest}>
-              Suggest
-            </Button>
-          </div>
-        )}
-      </Field>
+      <Field label="Agent" name="agent" fault={failure && sentence(failure.message)} options={options} value={own} onText={onChange} beside={ask} />
       {found && (
         <div className="task-why">
           <ScoreView message={found.message} decision={found.routed.route} agents={agents} left={found.routed.notScored} />

@@ -12,7 +12,7 @@ import { Overview } from "./tabs/Overview";
 import { PromptTab } from "./tabs/PromptTab";
 import { ReceiptTab } from "./tabs/ReceiptTab";
 import { priorityWord } from "./rows";
-import { useTask } from "./useTask";
+import { useTask } from "./filters";
 import TaskForm from "./TaskForm";
 import { TaskActions } from "./TaskActions";
 

@@ -1,5 +1,5 @@
 // The task graph of cleo, as graph or list; the board is that of all tasks.
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
@@ -21,10 +21,15 @@ import { useEpics } from "../agents-tasks/useTasks";
 import "./work.css";
 
 const BulkBar = later(() => import("./BulkBar"));
-const Epics = lazy(() => import("./Epics"));
-const List = lazy(() => import("./List"));
-const GraphView = lazy(() => import("./graph/GraphView"));
-const TaskPanel = lazy(() => import("./TaskPanel"));
+const WAIT = (
+  <div className="pane">
+    <Ghost />
+  </div>
+);
+const Epics = later(() => import("./Epics"), WAIT);
+const List = later(() => import("./List"), WAIT);
+const GraphView = later(() => import("./graph/GraphView"), WAIT);
+const TaskPanel = later(() => import("./TaskPanel"), <aside className="panel" />);
 
 const CRUMB = { label: "Work", href: "/work" };
 
@@ -66,26 +71,10 @@ export default function Work() {
         </div>
       }
     >
-      <Split
-        panel={
-          filters.task ? (
-            <Suspense fallback={<aside className="panel" />}>
-              <TaskPanel key={filters.task} id={filters.task} />
-            </Suspense>
-          ) : undefined
-        }
-      >
-        <Suspense
-          fallback={
-            <div className="pane">
-              <Ghost />
-            </div>
-          }
-        >
-          {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
-          {filters.view === "list" && <List filters={filters} />}
-          {filters.view === "epics" && <Epics graph={graph} />}
-        </Suspense>
+      <Split panel={filters.task && <TaskPanel key={filters.task} id={filters.task} />}>
+        {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
+        {filters.view === "list" && <List filters={filters} />}
+        {filters.view === "epics" && <Epics graph={graph} />}
       </Split>
       {marking && <BulkBar />}
     </Page>

@@ -5,7 +5,7 @@ import { phone } from "../../parts/screen";
 import { STATES, type State } from "../../parts/StatusGlyph";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
-import { touchesWork, type Graph } from "../../api/types";
+import { touchesTask, touchesWork, type Graph, type TaskPage } from "../../api/types";
 
 export type ViewName = "graph" | "list" | "epics";
 
@@ -45,4 +45,9 @@ export function useGraph(filters: Filters) {
     unfold: query.get("unfold"),
   });
   return useResource<Graph>(address, { on: touchesWork, keep: true });
+}
+
+export function useTask(id: string) {
+  const mine = touchesTask(id);
+  return useResource<TaskPage>(`/api/work/tasks/${encodeURIComponent(id)}`, { on: (event) => mine(event) || touchesWork(event) });
 }

@@ -4,7 +4,7 @@ import { Ago, Bytes, plural } from "../../../format";
 import { Command, Code } from "../../../parts/Button";
 import { Empty, Loaded, sentence } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Section, Term } from "../../../parts/Facts";
+import { Lines, Section, Term } from "../../../parts/Facts";
 
 /** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
 export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
@@ -23,13 +23,7 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
           <StatusGlyph state={part.verdict === "pass" ? "done" : "failed"} />
           {part.verdict === "pass" ? "The entry and the file hold" : part.violations.length > 0 ? `${plural(part.violations.length, "fault")} found` : "Not there yet"}
         </h3>
-        <ul className="plain">
-          {part.violations.map((one) => (
-            <li key={one.code + one.message} className="bad text">
-              {sentence(one.message)}
-            </li>
-          ))}
-        </ul>
+        <Lines of={part.violations.map((one) => sentence(one.message))} look="bad text" />
         <dl className="facts">
           <Term name="Entry" mono={part.manifestId ?? "unknown"} />
           <Term name="Line">{part.line ?? "not in the manifest"}</Term>

@@ -6,7 +6,7 @@ import { told, sentence } from "../../../parts/States";
 import { StatusGlyph, STATE_WORDS, type State } from "../../../parts/StatusGlyph";
 import { usePlace, withQuery, TextLink } from "../../../router";
 import { GateList } from "./EvidenceTab";
-import { Section, Term } from "../../../parts/Facts";
+import { Lines, Section, Term } from "../../../parts/Facts";
 
 export function Overview({ page }: { page: TaskPage }) {
   return (
@@ -232,13 +232,7 @@ function Notes({ page }: { page: TaskPage }) {
         .filter(([, list]) => list.length > 0)
         .map(([name, list]) => (
           <Section key={name} title={name}>
-            <ul className="plain">
-              {list.map((line) => (
-                <li key={line} className="text">
-                  {line}
-                </li>
-              ))}
-            </ul>
+            <Lines of={list} />
           </Section>
         ))}
       {notes.length > 0 && (
