@@ -331,6 +331,8 @@ fn hostile() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
+    #![proptest_config(crate::tests::cases(64))]
+
     #[test]
     fn no_json_of_server_breaks_reader(value in hostile()) {
         for provider in ALL {

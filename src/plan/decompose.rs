@@ -335,6 +335,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::tests::cases(64))]
+
         #[test]
         fn every_plan_passes_own_check(
             goal in prop_oneof![goals(), "[a-z]\\PC{0,80}"],

@@ -509,7 +509,7 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::tests::cases(100))]
 
     #[test]
     fn index_answers_as_plain_rule(

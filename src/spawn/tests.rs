@@ -187,6 +187,8 @@ fn no_words_of_task_stand_for_rule_that_base_lacks() {
 }
 
 proptest! {
+    #![proptest_config(crate::tests::cases(64))]
+
     #[test]
     fn task_text_and_block_stay_unchanged(
         parts in prop::collection::vec(prop::sample::select(&["{{DATE}}", "{{NEW}}", "&", "\\1", "$0", "\n", "\"", "'", "|", WORDS, FORGED, "<!-- END SUBAGENT PROTOCOL v1 -->\n", "## Task\n", "é", "text "][..]), 0..12),

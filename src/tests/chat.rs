@@ -37,6 +37,8 @@ fn sentences_mean_their_calls() {
 }
 
 proptest! {
+    #![proptest_config(super::cases(64))]
+
     #[test]
     fn any_text_is_read_without_panic(
         parts in prop::collection::vec(

@@ -145,11 +145,7 @@ fn check_step(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(super::cases(10))]
 
     #[test]
     fn at_most_one_holds_task_whatever_is_done(

@@ -30,6 +30,8 @@ mod soundness;
 #[path = "../../tests/it/world.rs"]
 mod world;
 
+pub(crate) use world::cases;
+
 mod chat;
 mod claim_properties;
 mod driving;

@@ -357,17 +357,9 @@ fn assert_no_circle(tasks: &[Task]) {
     }
 }
 
-fn config() -> ProptestConfig {
-    // Few cases, each long: what goes wrong does so after many steps.
-    ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    // Few cases, each long: what goes wrong does so after many steps.
+    #![proptest_config(super::cases(10))]
 
     #[test]
     fn any_sequence_of_steps_keeps_graph_as_model_says(

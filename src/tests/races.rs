@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use super::world::TestWorkspace;
 
 const RACERS: usize = 100;
-const ROUNDS: u32 = 3;
+const ROUNDS: u32 = 2;
 
 #[test]
 fn hundred_commands_race_for_task_and_one_wins() {

@@ -345,13 +345,14 @@ fn finds_no_server(name: &str) {
     assert_eq!(ended.outcome, Some(outcome), "{ended:#?}");
 }
 
+/// Tests of one program; with `rare`, only its end while its model is silent is tested without `--ignored`.
 macro_rules! each_program {
     ($rare:tt $($program:ident)+) => {
         $(mod $program {
-            each_program!(@tests [] $program lies_once_in_a_run_and_repairs_it
-                writes_nothing_when_it_may_only_read is_ended_while_its_model_is_silent finds_no_server);
-            each_program!(@tests $rare $program is_refused_by_its_model is_not_let_in_by_its_model
-                tells_a_cut_answer_or_not);
+            each_program!(@tests [] $program is_ended_while_its_model_is_silent);
+            each_program!(@tests $rare $program lies_once_in_a_run_and_repairs_it
+                writes_nothing_when_it_may_only_read finds_no_server is_refused_by_its_model
+                is_not_let_in_by_its_model tells_a_cut_answer_or_not);
         })+
     };
     (@tests [$(#[$rare:meta])?] $program:ident $($test:ident)+) => {
@@ -456,6 +457,7 @@ fn codex_ends_for_its_model() {
 }
 
 #[test]
+#[ignore = "slow; the recorded streams have it"]
 fn opencode_is_ended_for_its_turns() {
     let cases: Vec<Case> = vec![(
         again_and_again(),
@@ -476,6 +478,7 @@ fn only_tries_again_and_was_refused(name: &str) {
 }
 
 #[test]
+#[ignore = "slow; the recorded streams have it"]
 fn those_that_only_try_again_were_refused_when_they_are_ended() {
     thread::scope(|scope| {
         for name in ["gemini", "opencode", "copilot"] {
@@ -485,12 +488,14 @@ fn those_that_only_try_again_were_refused_when_they_are_ended() {
 }
 
 #[test]
+#[ignore = "slow; the recorded streams have it"]
 fn gemini_fails_after_cut_stream() {
     let steps = vec![Step::Break, say(DONE)];
     ends("gemini", vec![(steps, |_| {}, Outcome::AgentError)]);
 }
 
 #[test]
+#[ignore = "slow; the recorded streams have it"]
 fn way_to_sign_in_that_gemini_does_not_know_is_told() {
     let workspace = TestWorkspace::new();
     let model = Model::start(&[("any", vec![say(DONE)])]);
@@ -507,17 +512,14 @@ fn way_to_sign_in_that_gemini_does_not_know_is_told() {
 }
 
 #[test]
-fn eight_at_once_write_to_one_manifest() {
-    let names = [
-        "claude", "codex", "gemini", "opencode", "copilot", "claude", "codex", "copilot",
-    ];
+fn all_at_once_write_to_one_manifest() {
+    let names = ["claude", "codex", "gemini", "opencode", "copilot"];
     let workspace = TestWorkspace::new();
-    let tasks: Vec<_> = (1..=8)
-        .map(|n| json!({"title": format!("Paint {n}")}))
-        .collect();
+    let tasks = (1..=5).map(|n| json!({"title": format!("Paint {n}")}));
+    let tasks: Vec<_> = tasks.collect();
     add(&workspace, &tasks);
     let mut plays = Vec::new();
-    for n in 1..=8 {
+    for n in 1..=5 {
         let id = format!("T{n}");
         spawn(&workspace, &[&id]);
         let (name, file) = (
@@ -554,7 +556,7 @@ fn eight_at_once_write_to_one_manifest() {
             });
         }
     });
-    for n in 1..=8 {
+    for n in 1..=5 {
         let verdict = workspace.json(&["verify", "output", &format!("T{n}")]);
         assert_eq!(verdict["success"], true, "{verdict:#}");
     }

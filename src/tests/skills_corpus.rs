@@ -196,7 +196,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(super::cases(250))]
 
     #[test]
     fn no_text_makes_them_panic(text in "\\PC*", bytes in prop::collection::vec(any::<u8>(), 0..99)) {

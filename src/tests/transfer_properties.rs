@@ -29,14 +29,6 @@ fn set(context: &mut Context, second: u32) {
     context.surroundings.clock = Clock::from_setting(Some(&now)).unwrap();
 }
 
-fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 /// Any text that a file can bring: also control characters, other scripts, nothing.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![3 => "[a-z {}&\"\\\\]{0,20}", 1 => "\\PC{0,20}", 1 => any::<String>()]
@@ -148,7 +140,7 @@ fn export(context: &mut Context) -> String {
 }
 
 proptest! {
-    #![proptest_config(config(48))]
+    #![proptest_config(super::cases(16))]
 
     #[test]
     fn written_text_is_read_back_unchanged(tasks in prop::collection::vec(a_task(), 1..12)) {

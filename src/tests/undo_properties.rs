@@ -150,16 +150,8 @@ fn all(context: &mut Context) -> Vec<Task> {
     tasks::list(context, &filter).unwrap().tasks
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 24,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(super::cases(10))]
 
     #[test]
     fn operations_can_be_undone_and_redone(

@@ -508,9 +508,9 @@ fn manifest_that_leads_out_of_workspace_is_refused() {
 }
 
 #[test]
-fn sixteen_processes_beside_shell_loop_lose_and_tear_nothing() {
+fn eight_processes_beside_shell_loop_lose_and_tear_nothing() {
     let workspace = TestWorkspace::with_plan();
-    let shell = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); printf '%s\\n' \
+    let shell = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); printf '%s\\n' \
          \"$(printf %s \"$ENTRY\" | sed \"s/ID/shell-$i/g\")\" >> \"$MANIFEST\"; done";
     thread::scope(|scope| {
         let mut writer = workspace.surround(Command::new("sh"));
@@ -519,10 +519,10 @@ fn sixteen_processes_beside_shell_loop_lose_and_tear_nothing() {
             .env("ENTRY", entry("ID").to_string())
             .env("MANIFEST", workspace.path(MANIFEST));
         scope.spawn(move || assert!(writer.status().unwrap().success()));
-        for process in 0..16 {
+        for process in 0..8 {
             let workspace = &workspace;
             scope.spawn(move || {
-                for number in 0..25 {
+                for number in 0..20 {
                     append_entry(workspace, &format!("cleo-{process}-{number}"));
                 }
             });
@@ -533,9 +533,9 @@ fn sixteen_processes_beside_shell_loop_lose_and_tear_nothing() {
         .iter()
         .map(|line| line["id"].as_str().unwrap())
         .collect();
-    assert_eq!((found.len(), ids.len()), (600, 600));
-    for process in 0..16 {
-        for number in 0..25 {
+    assert_eq!((found.len(), ids.len()), (260, 260));
+    for process in 0..8 {
+        for number in 0..20 {
             assert!(ids.contains(format!("cleo-{process}-{number}").as_str()));
         }
     }

@@ -46,11 +46,11 @@ fn sixty_four_concurrent_writers_lose_nothing() {
     workspace.ok("add 'the shared one'");
     let write = |process: u32| {
         let mut ids = Vec::new();
-        for number in 0..20 {
+        for number in 0..10 {
             let text = format!("{number} of {process}");
             // All of them write to the shared task too: a change that is built on an old state
             // would lose a note.
-            let words = match number % 10 {
+            let words = match number {
                 9 => vec!["update", "T1", "--note", &text],
                 _ => vec!["add", &text],
             };
@@ -73,7 +73,7 @@ fn sixty_four_concurrent_writers_lose_nothing() {
     let unique: BTreeSet<&String> = given.iter().collect();
     assert_eq!(
         (given.len(), unique.len()),
-        (1_152, 1_152),
+        (576, 576),
         "no id is given twice"
     );
     let listed = workspace.ask("list --limit 2000");
@@ -82,13 +82,10 @@ fn sixty_four_concurrent_writers_lose_nothing() {
         .iter()
         .map(|task| task["title"].as_str().unwrap())
         .collect();
-    assert_eq!((tasks.len(), titles.len()), (1_153, 1_153));
-    assert_eq!(tasks[0]["notes"].as_array().unwrap().len(), 128);
+    assert_eq!((tasks.len(), titles.len()), (577, 577));
+    assert_eq!(tasks[0]["notes"].as_array().unwrap().len(), 64);
     let log = workspace.ask("log --limit 1");
-    assert_eq!(
-        log["result"]["total"], 1_281,
-        "one operation for each write"
-    );
+    assert_eq!(log["result"]["total"], 641, "one operation for each write");
     assert_sound(&workspace);
 }
 
@@ -221,7 +218,7 @@ fn kill(doomed: &mut Doomed) -> Option<Value> {
 fn kills_lose_no_acknowledged_write() {
     let now = || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     let seed = number_from("CLEO_TEST_SEED", now().subsec_nanos().into());
-    let rounds = number_from("CLEO_TEST_KILLS", 100) / 2;
+    let rounds = number_from("CLEO_TEST_KILLS", 50) / 2;
     let say = format!("CLEO_TEST_SEED={seed}");
     let mut numbers = Numbers(seed);
     let lines = "{\"title\":\"a\",\"key\":\"K\"}\n{\"title\":\"b\",\"depends\":[\"@K\"]}\n\

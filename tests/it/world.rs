@@ -552,3 +552,13 @@ pub(crate) fn milliseconds_between(earlier: &str, later: &str) -> u64 {
     let passed = (read(later) - read(earlier)).num_milliseconds();
     u64::try_from(passed).unwrap()
 }
+
+/// Settings of random cases, `CLEO_TEST_CASES` times as many as `n`.
+pub(crate) fn cases(n: u32) -> proptest::test_runner::Config {
+    let times = std::env::var("CLEO_TEST_CASES").map_or(1, |times| times.parse().unwrap());
+    proptest::test_runner::Config {
+        cases: n * times,
+        failure_persistence: None,
+        ..Default::default()
+    }
+}

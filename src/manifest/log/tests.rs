@@ -317,7 +317,7 @@ fn junk() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::tests::cases(48))]
 
     #[test]
     fn appending_and_reading_is_identity(entries in vec(any_entry(), 1..5)) {

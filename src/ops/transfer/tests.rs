@@ -275,7 +275,7 @@ fn notes(file: &str) -> BTreeSet<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::tests::cases(10))]
 
     #[test]
     fn diverged_copies_become_equal(steps in steps(), is_at_once in any::<bool>()) {

@@ -169,16 +169,8 @@ fn compare(real: &dyn Transaction, new: &dyn Transaction) -> Result<(), TestCase
     Ok(())
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 60,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::tests::cases(12))]
 
     #[test]
     fn kept_graph_is_that_of_new_store(
@@ -199,7 +191,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(crate::tests::cases(12))]
 
     #[test]
     fn tasks_may_precede_their_references(

@@ -210,7 +210,7 @@ fn longest(graph: &TaskGraph, id: TaskId) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(crate::tests::cases(100))]
 
     #[test]
     fn waves_are_those_of_plain_rule(

@@ -288,6 +288,8 @@ fn check(picture: &Picture, cards: &[Card]) {
 }
 
 proptest! {
+    #![proptest_config(crate::tests::cases(64))]
+
     #[test]
     fn every_task_is_drawn_once_and_lines_lead_to_right((nodes, states) in graphs(), done: bool) {
         let folding = Folding { done, ..Folding::default() };
