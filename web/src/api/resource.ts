@@ -51,7 +51,7 @@ function queryOf<T>(path: string, body = "") {
 
 /** Takes what was asked for before any code was there. It is asked again once it is shown: events did not come yet. */
 export async function takeEarly(path: string, answer: Promise<unknown>) {
-  const data = await answer.catch(() => undefined);
+  const data = await answer;
   if (data !== undefined) client.setQueryData([path, ""], { data, failure: null, body: "" }, { updatedAt: 1 });
 }
 

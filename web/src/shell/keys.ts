@@ -43,7 +43,7 @@ const early = window.early?.keys ?? [];
 if (window.early) window.removeEventListener("keydown", window.early.hear);
 
 function replay() {
-  for (const event of early.splice(0)) if (performance.now() - event.timeStamp < 3000) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
+  for (const event of early.splice(0)) if (performance.now() - event.timeStamp < 10_000) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
 }
 
 window.addEventListener("keydown", (event) => {

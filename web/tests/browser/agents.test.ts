@@ -4,12 +4,6 @@ import { after, before, test } from "node:test";
 import { agency, ANSWER, fresh, type Agency } from "./agency";
 import type { Look, Size, Theme, World } from "./world";
 
-const LOOKS: [Theme, Size][] = [
-  ["light", "desk"],
-  ["dark", "desk"],
-  ["light", "phone"],
-  ["dark", "phone"],
-];
 const PAGES: [string, string][] = [
   ["agents", "/agents"],
   ["agents-architecture", "/agents/architecture"],
@@ -37,21 +31,17 @@ async function fine(look: Look) {
 }
 
 for (const [name, path] of PAGES) {
-  for (const [theme, size] of LOOKS) {
-    test(`${path}, ${theme}, ${size}`, async () => {
-      const look = await open(path, theme, size);
-      if (name === "agents-architecture") await look.page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the history of the war to me.");
-      if (name === "agents-architecture")
-        await look.page
-          .getByText(/reaches Toby/)
-          .or(look.page.getByText(/Toby wins/))
-          .first()
-          .waitFor();
-      await look.shot(`${name}-${size}-${theme}`);
-      await fine(look);
-      await look.close();
-    });
-  }
+  test(`${path}, in both themes and at both widths`, () => world.inspect(path, name, name === "agents-architecture" ? { ready: typed } : {}));
+}
+
+/** A message is typed, and the page says where it would go. */
+async function typed({ page }: Look) {
+  await page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the history of the war to me.");
+  await page
+    .getByText(/reaches Toby/)
+    .or(page.getByText(/Toby wins/))
+    .first()
+    .waitFor();
 }
 
 test("an agent with tags is created, stands in the graph, and a message reaches it", async () => {
@@ -485,7 +475,7 @@ test("what another program does is seen without a reload", async () => {
 
 test("what strangers wrote is text", async () => {
   for (const path of ["/agents", "/agents/architecture", "/agents/manage?agent=evil", "/agents/tasks?task=T4"]) {
-    const look = await open(path);
+    const look = await world.open(path);
     await look.page.getByText("<img src=x").first().waitFor();
     assert.equal(await look.page.evaluate(() => (window as { evil?: number }).evil), undefined, path);
     assert.equal(await look.page.locator("main img, main script").count(), 0, path);
@@ -632,16 +622,13 @@ test("a conversation is renamed and archived", async () => {
 });
 
 test("between a desk and a phone, and on the narrowest phone, everything has its name and its place", async () => {
-  for (const [, path] of PAGES) {
-    for (const [width, height] of [
-      [900, 700],
-      [320, 640],
-    ] as const) {
-      const look = await open(path);
-      await look.page.setViewportSize({ width, height });
+  const through = async (width: number, height: number) => {
+    const look = await world.open("/agents", "light", "desk", { viewport: { width, height } });
+    for (const [, path] of PAGES) {
       await look.go(path);
       await fine(look);
-      await look.close();
     }
-  }
+    await look.close();
+  };
+  await Promise.all([through(900, 700), through(320, 640)]);
 });

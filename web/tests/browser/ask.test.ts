@@ -24,6 +24,9 @@ test("without workers the page says how the first one comes", async () => {
   await look.page.getByText("No workers are registered").waitFor();
   await look.page.getByText("cleo agents register").waitFor();
   await look.shot("ask-empty-desk-light");
+  await look.page.getByLabel("What should be done?").fill("Explain the history of notes");
+  await look.page.getByRole("button", { name: "Ask the agents in a chat" }).click();
+  assert.equal(await look.page.getByLabel("First message").inputValue(), "Explain the history of notes");
   await look.close();
 });
 

@@ -4,7 +4,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { harbour } from "./review";
-import type { Size, Theme, World } from "./world";
+import type { Look, World } from "./world";
 
 let world: World;
 let failed = "";
@@ -15,12 +15,7 @@ before(async () => {
 });
 after(() => world.end());
 
-const LOOKS: [Theme, Size][] = [
-  ["light", "wide"],
-  ["dark", "wide"],
-  ["light", "phone"],
-  ["dark", "phone"],
-];
+const SIZES = ["wide", "phone"] as const;
 
 test("home says who is at work with the last line, the same number everywhere", async () => {
   const run = world.starts("run", "T3", "--command", "sh agent.sh {prompt_file}");
@@ -29,15 +24,7 @@ test("home says who is at work with the last line, the same number everywhere", 
   const atWork = page.getByRole("region", { name: "At work" });
   await atWork.getByText("waits for the tide").waitFor();
   await atWork.getByRole("link", { name: "Watch", exact: true }).waitFor();
-  for (const [theme, size] of LOOKS) {
-    const other = await world.open("/", theme, size);
-    await other.page.getByText("waits for the tide").waitFor();
-    await other.shot(`home-${size}-${theme}`);
-    assert.deepEqual(await other.axe(), [], `${theme} ${size}`);
-    assert.equal(await other.sideways(), false);
-    assert.deepEqual(other.faults, []);
-    await other.close();
-  }
+  await world.inspect("/", "home", { sizes: SIZES, ready: (other) => other.page.getByText("waits for the tide").waitFor() });
   const hub = await world.open("/agents");
   await hub.page.getByText("1 at work").first().waitFor();
   await hub.close();
@@ -65,16 +52,9 @@ test("a card runs its task and stops its run, and the log comes as it is written
   await look.go("/agents/tasks");
   const card = page.getByTitle("Watch T3");
   await card.getByText("waits for the tide").waitFor();
+  const isAtWork = ({ page }: Look) => page.getByRole("region", { name: "At work" }).getByText("waits for the tide").waitFor();
   for (const path of ["/agents/tasks", "/agents/architecture", "/work?view=epics"])
-    for (const [theme, size] of LOOKS) {
-      const other = await world.open(path, theme, size);
-      if (path === "/agents/architecture") await other.page.getByRole("region", { name: "At work" }).getByText("waits for the tide").waitFor();
-      await other.shot(`busy-${path.replace(/\W/g, "")}-${size}-${theme}`);
-      assert.deepEqual(await other.axe(), [], `${path} ${theme} ${size}`);
-      assert.equal(await other.sideways(), false);
-      assert.deepEqual(other.faults, []);
-      await other.close();
-    }
+    await world.inspect(path, `busy-${path.replace(/\W/g, "")}`, { sizes: SIZES, ...(path === "/agents/architecture" && { ready: isAtWork }) });
   await card.click();
   const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
   await page.getByRole("region", { name: "Log of T3, attempt 1" }).getByText("waits for the tide").waitFor();
@@ -111,8 +91,7 @@ test("an epic stands with its title and how far its parts are", async () => {
 });
 
 test("epics are lanes of the board, which are folded and hold their parts", async () => {
-  for (const [theme, size] of LOOKS) {
-    const look = await world.open("/agents/tasks", theme, size);
+  const through = async (look: Look) => {
     const { page } = look;
     await page.getByRole("button", { name: "By epic" }).click();
     await page.waitForURL(/group=epic/);
@@ -123,9 +102,7 @@ test("epics are lanes of the board, which are folded and hold their parts", asyn
     const rest = page.getByRole("group", { name: "Without an epic" });
     await rest.getByRole("button", { name: "Watch the tide", exact: true }).waitFor();
     assert.equal(await rest.getByText("Open the harbour").count(), 0);
-    await look.shot(`lanes-${size}-${theme}`);
-    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
-    assert.equal(await look.sideways(), false);
+    await look.sound("lanes");
     await page.getByText("0 of 2 done").click();
     await lane.waitFor({ state: "detached" });
     await page.reload();
@@ -133,7 +110,8 @@ test("epics are lanes of the board, which are folded and hold their parts", asyn
     assert.equal(await lane.count(), 0);
     assert.deepEqual(look.faults, []);
     await look.close();
-  }
+  };
+  await Promise.all(SIZES.map(async (size) => through(await world.open("/agents/tasks", "light", size))));
   const look = await world.open("/agents/tasks?group=epic", "light", "wide");
   const { page } = look;
   const lane = page.getByRole("group", { name: "Open the harbour" });
@@ -159,20 +137,14 @@ test("what needs a person has one button each", async () => {
 });
 
 test("a review shows what was asked, the diff by file and what is proven", async () => {
-  for (const [theme, size] of LOOKS) {
-    const look = await world.open(`/runs/${failed}/T1`, theme, size);
-    const { page } = look;
+  const ready = async ({ page }: Look) => {
     await page.getByText("Print two instead of one.").waitFor();
     await page.getByText("a person likes it").waitFor();
     await page.getByRole("heading", { name: "What cleo found" }).waitFor();
     await page.getByText('println!("two");').waitFor();
     await page.getByText("notes for T1.txt").first().waitFor();
-    await look.shot(`review-${size}-${theme}`);
-    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
-    assert.equal(await look.sideways(), false);
-    assert.deepEqual(look.faults, []);
-    await look.close();
-  }
+  };
+  await world.inspect(`/runs/${failed}/T1`, "review", { sizes: SIZES, ready });
 });
 
 test("a task is created and run with keys alone", async () => {
@@ -207,14 +179,7 @@ test("words go to the agent at work, which begins again with them", async () => 
   await page.getByRole("link", { name: "Watch", exact: true }).click();
   await page.getByRole("link", { name: "Review", exact: true }).click();
   await page.getByRole("button", { name: "Send to the agent" }).waitFor();
-  for (const [theme, size] of LOOKS) {
-    const other = await world.open(new URL(page.url()).pathname, theme, size);
-    await other.page.getByText("Sent at once").waitFor();
-    await other.shot(`send-${size}-${theme}`);
-    assert.deepEqual(await other.axe(), [], `${theme} ${size}`);
-    assert.equal(await other.sideways(), false);
-    await other.close();
-  }
+  await world.inspect(new URL(page.url()).pathname, "send", { sizes: SIZES, ready: (other) => other.page.getByText("Sent at once").waitFor() });
   await page.getByLabel("Words for the agent").fill("Keep the limit where it is.");
   await page.getByRole("button", { name: "Send to the agent" }).click();
   await page.getByRole("button", { name: "Attempt 2 of 2" }).waitFor();
@@ -266,6 +231,40 @@ test("keys typed after Ctrl K are in the palette, and Escape closes only it", as
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   assert.equal(new URL(page.url()).pathname, "/work/T1");
+  await look.close();
+});
+
+/** Holds back files until it is told to let them through. */
+async function held(look: Look, files: string): Promise<() => void> {
+  let release = () => {};
+  const gate = new Promise<void>((open) => {
+    release = open;
+  });
+  await look.page.route(files, async (route) => {
+    await gate;
+    await route.fallback();
+  });
+  return release;
+}
+
+test("keys that are pressed before their page is there do what they are for", async () => {
+  const look = await world.open("/more", "light", "wide");
+  const { page } = look;
+  const showBoard = await held(look, "**/assets/Tasks-*.js");
+  for (const key of ["g", "t"]) await page.keyboard.press(key);
+  await page.waitForURL(/\/agents\/tasks$/);
+  await page.keyboard.press("c");
+  showBoard();
+  await page.getByRole("heading", { name: "New task" }).waitFor();
+
+  const start = await held(look, "**/assets/index-*.js");
+  await page.goto(`${world.address}/work/T1`, { waitUntil: "commit" });
+  await page.waitForFunction(() => "early" in window);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("paint");
+  start();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>("dialog.palette input")?.value === "paint");
+  assert.deepEqual(look.faults, []);
   await look.close();
 });
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { notes } from "./notes";
-import type { Size, Theme, World } from "./world";
+import type { World } from "./world";
 
 const PAGES: [string, string][] = [
   ["ask", "/"],
@@ -23,13 +23,6 @@ const PAGES: [string, string][] = [
   ["no-page", "/nowhere"],
   ["sign-in", "/sign-in"],
 ];
-const LOOKS: [Theme, Size][] = [
-  ["light", "desk"],
-  ["dark", "desk"],
-  ["light", "phone"],
-  ["dark", "phone"],
-];
-
 let world: World;
 before(async () => {
   world = await notes();
@@ -37,30 +30,23 @@ before(async () => {
 after(() => world.end());
 
 for (const [name, path] of PAGES) {
-  for (const [theme, size] of LOOKS) {
-    test(`${path}, ${theme}, ${size}`, async () => {
-      const look = await world.open(path, theme, size);
-      await look.shot(`${name}-${size}-${theme}`);
-      const found = await look.axe();
-      assert.deepEqual(found, []);
-      assert.equal(await look.sideways(), false, "something makes the page wider than its window");
-      assert.deepEqual(look.faults, []);
-      await look.close();
-    });
-  }
+  test(`${path}, in both themes and at both widths`, () => world.inspect(path, name));
 }
 
 test("a run, in both themes and at both widths", async () => {
   const { runs } = JSON.parse(await (await fetch(`${world.address}/api/runs`)).text()) as { runs: { id: string; status: string }[] };
   const failed = runs.find((run) => run.status === "failed");
   assert.ok(failed);
-  for (const [theme, size] of LOOKS) {
-    const look = await world.open(`/runs/${failed.id}`, theme, size);
-    await look.page.getByRole("heading", { name: "What cleo found" }).waitFor();
-    await look.shot(`run-${size}-${theme}`);
-    assert.deepEqual(await look.axe(), [], `${theme} ${size}`);
-    assert.equal(await look.sideways(), false);
-    assert.deepEqual(look.faults, []);
+  await world.inspect(`/runs/${failed.id}`, "run", { ready: ({ page }) => page.getByRole("heading", { name: "What cleo found" }).waitFor() });
+});
+
+test("what is asked for before the code is there is what the page shows", async () => {
+  for (const path of ["/work", "/runs", "/agents/tasks"]) {
+    const look = await world.open(path);
+    const [early, asked] = await look.page.evaluate(() => [Object.keys(window.early?.answers ?? {}), performance.getEntriesByType("resource").map(({ name }) => name.slice(location.origin.length))]);
+    assert.ok(early.length > 1, path);
+    // The page asks for each again once it is shown.
+    for (const answer of early) assert.ok(asked.filter((one) => one === answer).length > 1, `${path} never shows ${answer}`);
     await look.close();
   }
 });

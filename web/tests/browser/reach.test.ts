@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agency } from "./agency";
 import { notes } from "./notes";
-import type { Look, World } from "./world";
+import type { Look, Size, World } from "./world";
 
 const WORLDS: [() => Promise<World>, string[]][] = [
   [
@@ -60,8 +60,8 @@ for (const [make, paths] of WORLDS) {
       await look.close();
     });
 
-    test(`${path} with its text set wider`, async () => {
-      for (const size of ["desk", "phone"] as const) {
+    test(`${path} with its text set wider, and in the colors of its reader`, async () => {
+      const wider = async (size: Size) => {
         const look = await world.open(await address(path), "light", size);
         await look.page.evaluate((rules) => {
           const sheet = new CSSStyleSheet();
@@ -71,12 +71,12 @@ for (const [make, paths] of WORLDS) {
         await look.settled();
         assert.equal(await look.sideways(), false, size);
         assert.deepEqual(await cut(look), [], size);
-        await look.close();
-      }
-    });
-
-    test(`${path} in the colors of its reader`, async () => {
-      const look = await world.open(await address(path), "dark", "desk", { forcedColors: "active" });
+        await look.page.evaluate(() => (document.adoptedStyleSheets = []));
+        return look;
+      };
+      const [look, other] = await Promise.all([wider("desk"), wider("phone")]);
+      await other.close();
+      await look.page.emulateMedia({ colorScheme: "dark", forcedColors: "active" });
       assert.deepEqual(await look.axe(), []);
       for (let stop = 0; stop < 12; stop++) {
         await look.page.keyboard.press("Tab");
@@ -89,6 +89,7 @@ for (const [make, paths] of WORLDS) {
         });
         assert.equal(unseen, null, "what has the focus cannot be told");
       }
+      await look.page.emulateMedia({ forcedColors: "none" });
       assert.deepEqual(look.faults, []);
       await look.close();
     });

@@ -1,4 +1,5 @@
 // A workspace of its own with a real server over it, and a browser that looks at its pages.
+import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,11 +24,19 @@ export const SIZES: Record<Size, { width: number; height: number }> = {
   zoomed: { width: 320, height: 256 },
 };
 
+/** WCAG 2.2 A and AA; and what of it is about colors. */
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** Until what a page shows is there, in milliseconds. */
+const TIMEOUT = 30_000;
+const COLORS = { type: "rule", values: ["color-contrast", "link-in-text-block"] };
+
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "cleo-pages-"));
   private server: ChildProcess | null = null;
   private readonly started: ChildProcess[] = [];
-  private browser: Browser | null = null;
+  private browser: Promise<Browser> | null = null;
+  /** Pages that were closed, by what they were opened with: one that is opened again has the code at hand. */
+  private readonly spare = new Map<string, Look[]>();
   address = "";
 
   /** Runs a command in the workspace and gives back what it prints. */
@@ -76,11 +85,20 @@ export class World {
   }
 
   async open(path: string, theme: Theme = "light", size: Size = "desk", more: BrowserContextOptions = {}): Promise<Look> {
-    this.browser ??= await launch();
+    const kind = JSON.stringify([size, more]);
+    const spare = this.spare.get(kind) ?? [];
+    this.spare.set(kind, spare);
+    const look = spare.pop() ?? (await this.begin(size, more, (one) => spare.push(one)));
+    await look.page.emulateMedia({ colorScheme: theme });
+    await look.go(path);
+    return look;
+  }
+
+  private async begin(size: Size, more: BrowserContextOptions, release: (look: Look) => void): Promise<Look> {
+    this.browser ??= launch();
     const phone = size === "phone";
-    const context = await this.browser.newContext({
+    const context = await (await this.browser).newContext({
       viewport: SIZES[size],
-      colorScheme: theme,
       hasTouch: phone,
       isMobile: phone,
       locale: "en-GB",
@@ -89,16 +107,25 @@ export class World {
       ...more,
     });
     if (freshPages) await serveFresh(context, freshPages, this.address);
-    context.setDefaultTimeout(30_000);
-    const look = new Look(context, await context.newPage(), this.address);
-    await look.go(path);
-    return look;
+    return new Look(await context.newPage(), this.address, size, release);
+  }
+
+  /** Looks at a page at these widths and in both themes, once it is `ready`. */
+  async inspect(path: string, name: string, { ready, sizes = ["desk", "phone"] }: { ready?: (look: Look) => Promise<unknown>; sizes?: readonly Size[] } = {}) {
+    const one = async (size: Size) => {
+      const look = await this.open(path, "light", size);
+      await ready?.(look);
+      await look.sound(name);
+      await look.close();
+    };
+    const outcomes = await Promise.allSettled(sizes.map(one));
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   async end() {
     // What a test that failed did not see to the end would keep the file of tests from ending.
     this.started.filter((one) => one.exitCode === null).forEach((one) => one.kill());
-    await this.browser?.close();
+    await (await this.browser)?.close();
     await this.stopServer();
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -125,10 +152,12 @@ export class Look {
   private readonly asked = new Set<unknown>();
 
   constructor(
-    private readonly context: BrowserContext,
     readonly page: Page,
     private readonly address: string,
+    private readonly size: Size,
+    private readonly release: (look: Look) => void,
   ) {
+    page.setDefaultTimeout(TIMEOUT);
     page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
@@ -143,14 +172,15 @@ export class Look {
   }
 
   async go(path: string) {
-    await this.page.goto(this.address + path);
+    await this.page.goto(this.address + path, { waitUntil: "domcontentloaded" });
     await this.settled();
   }
 
   /** The page itself is there, everything that it asked for is answered, and it shows no ghosts any more. */
   async settled() {
+    // The page that the server writes has a heading, too.
     await this.page
-      .locator("main h1")
+      .locator("main[class] h1")
       .filter({ hasNotText: /^cleo$/ })
       .first()
       .waitFor();
@@ -160,16 +190,29 @@ export class Look {
     await this.page.evaluate(() => document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(null))))));
   }
 
-  /** What axe finds by the rules of WCAG 2.2 A and AA, one line each. */
-  async axe(): Promise<string[]> {
-    await this.page.evaluate(axeSource);
-    return this.page.evaluate(async () => {
+  /** In both themes: nothing that axe finds, nothing sideways, no fault. */
+  async sound(name: string) {
+    for (const theme of ["light", "dark"] as const) {
+      await this.page.emulateMedia({ colorScheme: theme });
+      await this.page.evaluate(() => Promise.all(document.getAnimations().map((one) => one instanceof CSSTransition && one.finished)));
+      await this.shot(`${name}-${this.size}-${theme}`);
+      // The other theme has the same elements in other colors.
+      assert.deepEqual(await this.axe(theme === "light" ? RULES : COLORS), [], `${name}, ${this.size}, ${theme}`);
+    }
+    assert.equal(await this.sideways(), false, `${name}, ${this.size}: something makes the page wider than its window`);
+    assert.deepEqual(this.faults, [], `${name}, ${this.size}`);
+  }
+
+  /** What axe finds, one line each. */
+  async axe(rules: unknown = RULES): Promise<string[]> {
+    if (!(await this.page.evaluate(() => "axe" in window))) await this.page.evaluate(axeSource);
+    return this.page.evaluate(async (rules) => {
       const { axe } = window as unknown as {
         axe: { run: (context: unknown, options: unknown) => Promise<{ violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] }> };
       };
-      const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+      const { violations } = await axe.run(document, { runOnly: rules });
       return violations.flatMap((one) => one.nodes.slice(0, 4).map((node) => `${one.id}: ${one.help} at ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
-    });
+    }, rules);
   }
 
   /** Whether anything makes the page wider than its window. */
@@ -184,8 +227,21 @@ export class Look {
     await this.page.screenshot({ path: join(shots, `${name}.png`), animations: "disabled" });
   }
 
+  /** Leaves nothing of what was done here, and keeps the page for those after. */
   async close() {
-    await this.context.close();
+    const { page } = this;
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.evaluate(() => {
+      localStorage.clear();
+      sessionStorage.clear();
+    });
+    await page.goto("about:blank");
+    await page.context().clearCookies();
+    await page.mouse.move(0, 0);
+    page.setDefaultTimeout(TIMEOUT);
+    this.faults.length = 0;
+    this.asked.clear();
+    this.release(this);
   }
 }
 

@@ -89,6 +89,8 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
     });
     on("pointerup", () => {
       if (drag?.over) onMove(task, drag.over);
+      // The click that comes with it opens nothing.
+      if (drag) window.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true, signal: AbortSignal.timeout(50) });
       end();
     });
     on("pointercancel", end);
