@@ -43,7 +43,13 @@ pub(super) fn find<'a>(
         }
     }
     let noun = find_noun(&words).unwrap_or_default();
-    let object = find_in(&matrix.by_object, &|key| text.find(key).is_some());
+    let is_about = |key: &str| match key.split_once('+') {
+        Some((word, object)) => {
+            is_form_of(noun, object) && (word.is_empty() || text.find(word).is_some())
+        }
+        None => text.find(key).is_some(),
+    };
+    let object = find_in(&matrix.by_object, &is_about);
     let other = || find_in(&matrix.by_keyword, &|key| is_form_of(noun, key));
     let is_doubtful = object.is_none();
     let (skill, word, how, is_doubtful) = match object.or_else(other) {

@@ -44,7 +44,8 @@ pub(crate) struct Matrix<R = Rows> {
     pub(crate) by_keyword: R,
     /// Keywords that count at the beginning of a title, `ship+log` for a verb and its object.
     pub(super) by_lead: R,
-    /// Keywords that count anywhere in a title whose verb says nothing, such as `add`.
+    /// Keywords that count anywhere in a title whose verb says nothing, such as `add`; `release+note` for a word and
+    /// what the verb is done to, `+guide` for the latter alone.
     pub(super) by_object: R,
     /// Keywords that count anywhere in a title, and not in a description.
     pub(super) by_symptom: R,

@@ -186,13 +186,19 @@ fn weak_choice_is_told() {
         (json!({"title": "sync.sh", "type": "testing"}), None),
         (json!({"title": "Release it"}), None),
         (json!({"title": "Add a release flag"}), None),
+        (json!({"title": "Write an RFC for event sourcing"}), None),
+        (json!({"title": "Write the spec for webhooks"}), None),
+        (
+            json!({"title": "Add a regression test for issue 412"}),
+            None,
+        ),
         (
             json!({"title": "Persist the selected plan"}),
             Some("middle decided, `plan`"),
         ),
         (
             json!({"title": "install.sh fails with bash 3.2"}),
-            Some("middle decided, `bash`"),
+            Some("middle decided, `sh`"),
         ),
         (json!({"title": "x"}), None),
     ] {
