@@ -70,6 +70,23 @@ fn find_in_html(text: &str, block: Range<usize>, found: &mut Vec<Range<usize>>) 
     }
 }
 
+/// Finds the blocks of HTML in a text, other than those in lists and quotes. Lines that nest too deep count as blank.
+pub(crate) fn html_blocks(text: &str) -> Vec<Range<usize>> {
+    let lines = text.split_inclusive(['\n', '\r']);
+    let lines = lines.map(|line| match is_too_deep(line) {
+        true => "\n".repeat(line.len()),
+        false => line.to_string(),
+    });
+    let (lines, mut depth) = (lines.collect::<String>(), 0);
+    let blocks = Parser::new(&lines).into_offset_iter().filter(|(event, _)| {
+        let is_block = depth == 0 && *event == Event::Start(Tag::HtmlBlock);
+        let is_start = matches!(event, Event::Start(_));
+        depth += i32::from(is_start) - i32::from(matches!(event, Event::End(_)));
+        is_block
+    });
+    blocks.map(|(_, range)| range).collect()
+}
+
 /// Finds the sections of a Markdown text.
 pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     let text = readable(text);

@@ -208,7 +208,11 @@ fn check_prompt(input: &Input<'_>, prompt: &str) -> Vec<Violation> {
 /// Returns the sections of the prompt as templates: the skill, which is the same for every task, then the task,
 /// then the protocol, which has the most effect at the end.
 fn split_into_parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts {
-    let body = input.situation.skill.body().trim();
+    let skill = input.situation.skill;
+    // A block that is added by force replaces that of the skill.
+    let replaced = stack.filter(|_| skill.own_protocol);
+    let replaced = replaced.map(|_| block::remove(skill.body()));
+    let body = replaced.as_deref().unwrap_or(skill.body()).trim();
     let has_task = ["TASK_DESCRIPTION", "TASK_INSTRUCTIONS"]
         .iter()
         .any(|name| has_token(body, name));

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::ProtocolFile;
 use crate::id::{TaskId, digest};
-use crate::markdown::remove_comments;
+use crate::markdown::{html_blocks, remove_comments};
 use crate::template::{PROSE, has_token};
 use filled::{find_changed_line, is_filled_in};
 
@@ -68,6 +68,7 @@ fn stack_text(files: &[&ProtocolFile]) -> String {
 }
 
 struct Block<'a> {
+    start: usize,
     begin: &'a str,
     inner: &'a str,
     end: &'a str,
@@ -130,6 +131,33 @@ pub(crate) fn check(prompt: &str) -> Vec<Violation> {
     violations
 }
 
+/// Checks that a block is the only one outside of code, and that nothing before it swallows it.
+fn check_place(prompt: &str, block: &Block<'_>) -> Option<Violation> {
+    let mut starts = html_blocks(prompt);
+    starts.retain(|range| has_block_start(&prompt[range.clone()]));
+    let is_seen = starts.iter().any(|range| range.start == block.start);
+    let message = match starts.len() {
+        1 if is_seen => return None,
+        count if is_seen => format!("there are {count} blocks of the {NAME}, and a prompt has one"),
+        _ => format!("a code fence or HTML that is open before the {NAME} swallows it"),
+    };
+    Some(Violation::new("MARKER", message))
+}
+
+/// Removes the first block of a template, which another one replaces.
+pub(crate) fn remove(template: &str) -> String {
+    let begin = find_marker_lines(template).find(|(_, line)| is_begin(line));
+    let (before, rest) = template.split_at(begin.map_or(template.len(), |(start, _)| start));
+    let end = find_marker_lines(rest).find(|(_, line)| is_end(line));
+    let end = end.map_or(rest.len(), |(at, line)| at + line.len());
+    format!("{before}{}", &rest[end..])
+}
+
+/// Returns where the block of a prompt starts, if it has one.
+pub(crate) fn find_start(prompt: &str) -> Option<usize> {
+    Some(find(prompt).ok()?.start)
+}
+
 /// Returns the rules that an upper-case line begins with, after bullets such as `- **`. A rule that is only
 /// mentioned ("after OUT-002 run …") does not count.
 fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
@@ -151,13 +179,14 @@ fn strip_decoration(text: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
 
-/// Also checks that the block is a known one: the digest in its marker is that of `known` files, and its text
-/// is theirs with values for tokens.
+/// Also checks that the block is the only one, and a known one: the digest in its marker is that of `known` files, and
+/// its text is theirs with values for tokens.
 pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     let violations = check(prompt);
     let Ok(block) = find(prompt) else {
         return violations;
     };
+    let violations = [violations, Vec::from_iter(check_place(prompt, &block))].concat();
     if !violations.is_empty() {
         return violations;
     }
@@ -226,6 +255,7 @@ fn find(prompt: &str) -> Result<Block<'_>, Violation> {
         ));
     }
     Ok(Block {
+        start,
         begin: prompt[start..inner_start].trim(),
         inner: &rest[..offset],
         end: end.trim(),

@@ -191,7 +191,7 @@ proptest! {
 
     #[test]
     fn task_text_and_block_stay_unchanged(
-        parts in prop::collection::vec(prop::sample::select(&["{{DATE}}", "{{NEW}}", "&", "\\1", "$0", "\n", "\"", "'", "|", WORDS, FORGED, "<!-- END SUBAGENT PROTOCOL v1 -->\n", "## Task\n", "é", "text "][..]), 0..12),
+        parts in prop::collection::vec(prop::sample::select(&["{{DATE}}", "{{NEW}}", "&", "\\1", "$0", "\n", "\"", "'", "|", WORDS, "<!-- END SUBAGENT PROTOCOL v1 -->\n", "## Task\n", "é", "text "][..]), 0..12),
     ) {
         let text = parts.concat();
         let prepared = Case::from_parts("", BODY, json!({"description": text})).prepare().unwrap();

@@ -78,7 +78,7 @@ pub(crate) fn prompt(
     }
     let task = task.or_else(|| find_task(text));
     let other = task.filter(|_| found.is_empty());
-    let other = other.and_then(|task| check_task_of_block(text, task, &known));
+    let other = other.and_then(|task| check_task_of_prompt(text, task, &known));
     let named = task.map(|id| format!(" {id}")).unwrap_or_default();
     let hint = match other {
         Some(_) => (
@@ -103,10 +103,16 @@ pub(crate) fn prompt(
 /// its first line.
 fn find_unresolved(text: &str) -> Vec<block::Violation> {
     let (mut is_task, mut is_first) = (false, false);
-    let lines = text.lines().zip(1..).filter(|(line, _)| {
+    // A task may speak of another block.
+    let begins = text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| block::is_begin(line));
+    let block = begins.last().map_or(0, |(_, number)| number);
+    let lines = text.lines().zip(1..).filter(|(line, number)| {
         let is_heading = line.trim_end() == "## Task";
         let is_of_cleo = is_first && line.starts_with("Id: ");
-        is_task = is_heading || is_task && !block::is_begin(line);
+        is_task = is_heading || is_task && *number != block;
         is_first = is_heading || is_first && line.is_empty();
         !is_task || is_of_cleo
     });
@@ -120,15 +126,20 @@ fn find_unresolved(text: &str) -> Vec<block::Violation> {
     tokens.collect()
 }
 
-fn check_task_of_block(
+/// Checks that the prompt and its block are for `task`.
+fn check_task_of_prompt(
     text: &str,
     task: TaskId,
     known: &[ProtocolFile],
 ) -> Option<block::Violation> {
-    let fits = block::is_for(text, known, &task.to_string())?;
-    (!fits).then(|| block::Violation {
+    let message = match find_task(text).filter(|named| *named != task) {
+        Some(named) => format!("the prompt is for {named}, not for {task}"),
+        None if block::is_for(text, known, &task.to_string())? => return None,
+        None => format!("the block carries the id of another task, and the prompt is for {task}"),
+    };
+    Some(block::Violation {
         rule: "TASK".to_string(),
-        message: format!("the block carries the id of another task, and the prompt is for {task}"),
+        message,
     })
 }
 
