@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, is_control_character, quote};
 use crate::estimate;
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
@@ -146,13 +146,13 @@ fn fill_tokens(parts: &Parts, bindings: &Bindings) -> Prepared {
     }
 }
 
-/// Makes control characters visible, other than tabs and ends of lines: a prompt is printed as it is,
-/// and none of them means anything to its reader. The digest of a prompt is that of the outcome.
+/// Makes control characters and other invisible ones visible, except tabs and ends of lines: a prompt is printed as it
+/// is, and an agent would read what nobody sees. The digest of a prompt is that of the outcome.
 fn escape_control_characters(text: String) -> String {
-    let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    // Hidden characters outside of ASCII begin with this byte.
-    let may_hide = |byte| byte == 0xc2 || byte < 0x80 && is_hidden(char::from(byte));
-    if !text.bytes().any(may_hide) {
+    // Joiners and marks of direction belong to some scripts.
+    let is_text = |c| matches!(c, '\n' | '\t' | '\u{61c}' | '\u{200c}'..='\u{200f}');
+    let is_hidden = |c: char| is_control_character(c) && !is_text(c);
+    if !text.contains(is_hidden) {
         return text;
     }
     let mut shown = String::with_capacity(text.len() + 16);

@@ -287,9 +287,18 @@ pub(in crate::ops) fn topics(task: &Task) -> Vec<String> {
 /// Signs of text that could swallow the protocol behind it, or pass for the protocol.
 const FENCED: [&str; 5] = ["```", "~~~", "<!--", "SUBAGENT PROTOCOL", "OUT-0"];
 
-/// Puts a fence around text with one of the signs in it. Other text stays as it is.
+/// Puts a fence around text with one of the signs in it, or with a line that could be HTML or a heading. Other text
+/// stays as it is.
 fn fence(text: &str) -> String {
-    if !FENCED.iter().any(|sign| text.contains(sign)) {
+    let is_underline = |line: &str| {
+        let mut signs = line.bytes();
+        let first = signs.next();
+        matches!(first, Some(b'-' | b'=')) && signs.all(|sign| Some(sign) == first)
+    };
+    let mut lines = text.lines().map(str::trim);
+    if !FENCED.iter().any(|sign| text.contains(sign))
+        && !lines.any(|line| line.starts_with(['<', '#']) || is_underline(line))
+    {
         return text.to_string();
     }
     let longest = text.split(|c| c != '`').map(str::len).max();
