@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::id::{self, TaskId};
 use crate::ops::spawn::Spawned;
+use crate::protocol::block::find_start;
 use crate::task::Note;
 use crate::workspace::MANIFEST;
 
@@ -39,20 +40,27 @@ pub(super) fn format_interruption(spawned: &Spawned) -> String {
 }
 
 pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> String {
-    let prompt = spawned.prepared.prompt.trim_end();
     let missing = format_missing(spawned, faults);
-    format!("{prompt}\n\n## An earlier attempt\n\n{missing}")
+    let text = format!("## An earlier attempt\n\n{missing}");
+    add_before_block(&spawned.prepared.prompt, &text)
+}
+
+/// Adds text to a prompt, before the protocol block, which must come last.
+fn add_before_block(prompt: &str, text: &str) -> String {
+    let (before, block) = prompt.split_at(find_start(prompt).unwrap_or(prompt.len()));
+    let between = if block.is_empty() { "" } else { "\n" };
+    format!("{}\n\n{text}{between}{block}", before.trim_end())
 }
 
 /// Adds the last notes of a task to a prompt, each line quoted, so that none looks like a part of the prompt.
 pub(super) fn add_notes(prompt: &str, notes: &[&Note]) -> String {
-    let mut text = format!("{}\n\n## Notes on the task\n", prompt.trim_end());
+    let mut text = "## Notes on the task\n".to_string();
     for note in notes.iter().skip(notes.len().saturating_sub(NOTES_MAX)) {
         text += &format!("\n{}, {}:\n", note.by, note.at);
         let lines = note.text.lines();
         text.extend(lines.map(|line| format!("> {line}\n")));
     }
-    text
+    add_before_block(prompt, &text)
 }
 
 pub(super) fn describe(fault: &Error) -> String {

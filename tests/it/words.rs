@@ -116,7 +116,10 @@ fn words_to_program_without_conversation_follow_its_prompt() {
     let prompt = workspace.read("called-prompt");
     let (whole, words) = prompt.split_once("\n## Notes on the task\n").unwrap();
     assert!(whole.contains("Research the index"), "{prompt}");
-    assert!(words.ends_with("> Use the other index.\n"), "{prompt}");
+    assert!(
+        words.contains("> Use the other index.\n\n<!-- BEGIN"),
+        "{prompt}"
+    );
 }
 
 #[test]
