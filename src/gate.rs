@@ -83,11 +83,6 @@ impl Record {
         let has_succeeded = |each: &Evidence| each.outcome() == Some(true);
         self.passed && self.evidence.iter().any(has_succeeded)
     }
-
-    pub(crate) fn describe_failure(&self) -> Option<String> {
-        let proofs = self.evidence.iter().map(|one| &one.proof);
-        proofs.filter_map(Proof::describe_failure).next()
-    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -78,7 +78,7 @@ pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsStrin
         return error;
     }
     match error.code {
-        Code::GateFailed | Code::Interrupted | Code::Terminated => error,
+        Code::Interrupted | Code::Terminated => error,
         Code::Internal | Code::StoreCorrupt | Code::StoreForeign | Code::StoreSchema => {
             let explain = format!("cleo explain {}", error.code.name());
             error.fix(explain)

@@ -83,7 +83,7 @@ impl Engine<'_> {
             (_, Some(outcome)) if outcome != Outcome::Ok => outcome,
             (Some(EntryStatus::Partial), _) => Outcome::Partial,
             _ if !said.denied_tools.is_empty() => Outcome::Permission,
-            _ if lacking.lacks_only_proof() => Outcome::CheckFailed,
+            _ if lacking.is_failed_check() => Outcome::CheckFailed,
             _ => Outcome::ProtocolViolation,
         };
         let reason = match outcome {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 use crate::estimate::one_line;
+use crate::id::digest;
 
 /// Longest URL, in bytes.
 const URL_MAX: usize = 2_000;
@@ -74,11 +75,11 @@ impl Proof {
         }
     }
 
-    /// Tells how a command failed, with the last lines that it wrote, indented.
-    pub(crate) fn describe_failure(&self) -> Option<String> {
+    /// Tells how a command failed.
+    pub(crate) fn describe_end(&self) -> Option<String> {
         let Proof::Command {
             exit_code,
-            last_lines,
+            output_digest,
             timed_out,
             ..
         } = self
@@ -89,8 +90,19 @@ impl Proof {
             Some(0) => return None,
             _ if *timed_out => "took too long".to_string(),
             Some(code) => format!("exited with {code}"),
-            None => "was ended by a signal, or did not start".to_string(),
+            // Output of a command that ran is a digest of two digests.
+            None if *output_digest == digest("") => "did not start".to_string(),
+            None => "was ended by a signal".to_string(),
         };
+        Some(how)
+    }
+
+    /// Tells how a command failed, with the last lines that it wrote, indented.
+    pub(crate) fn describe_failure(&self) -> Option<String> {
+        let Proof::Command { last_lines, .. } = self else {
+            return None;
+        };
+        let how = self.describe_end()?;
         let lines = last_lines.iter();
         let lines = lines.map(|line| format!("\n    {}", one_line(line, LINE_MAX)));
         Some(how + &lines.collect::<String>())

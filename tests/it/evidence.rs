@@ -489,6 +489,7 @@ fn endless_output_and_killed_commands_are_handled() {
     assert_eq!(evidence["lastLines"].as_array().unwrap().len(), 20);
     let answer = workspace.ask("verify T1 --gate implemented --run 'sh -c \"kill -9 $$\"'");
     says(&answer, "it was ended by a signal");
+    assert!(!answer["error"]["message"].to_string().contains("start"));
 }
 
 #[test]

@@ -169,7 +169,7 @@ const ROWS: &[Row] = &[
         "cleo runs resume $(cleo runs list --jq '.result.runs[0].id' | tr -d '\"')")
         .fix("git switch main").changes(&[".git/HEAD", ".git/logs/HEAD"]),
     row("E_DOCTOR_FOUND", "rm .cleo/cleo.db", "cleo doctor").fix("cleo explain E_STORE_CORRUPT"),
-    row("E_GATE_FAILED", "", "cleo verify T2 --gate implemented --run false"),
+    row("E_GATE_FAILED", "", "cleo verify T2 --gate implemented --run false").fix("cleo verify T2"),
     row("E_GATE_OPEN", "cleo update T2 --require-gate implemented", "cleo complete T2").fix("cleo verify T2"),
     row("E_EVIDENCE_STALE", "echo a > a.rs && cleo update T2 --file a.rs --require-gate implemented && cleo verify T2 --gate implemented --run true \
          && echo b > a.rs", "cleo complete T2")

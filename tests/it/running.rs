@@ -851,8 +851,9 @@ fn agent_gets_its_task_in_env_and_repair() {
         workspace.read(".played/prompt-2"),
     );
     assert!(first.contains("SUBAGENT PROTOCOL") && !first.contains("This is missing"));
+    let (task, block) = first.split_at(first.rfind("<!-- BEGIN").unwrap());
     assert!(
-        second.starts_with(first.trim_end()),
+        second.starts_with(task.trim_end()) && second.ends_with(block),
         "the whole prompt again"
     );
     assert!(second.contains("This is missing:") && second.contains("the manifest has no entry"));
@@ -1052,31 +1053,36 @@ fn lie_twice() -> TestWorkspace {
 
 #[test]
 fn failed_check_is_told_with_exit_code_and_last_lines() {
-    let workspace = plan_epic();
     let check = "sh -c 'echo \"no module\"; exit 3'";
     let line = format!("It holds :: {check}");
-    assert_eq!(
-        workspace.json(&["update", "T2", "--acceptance", &line])["success"],
-        true
-    );
-    let how = "exited with 3\n    no module";
-    let result = expect_exit(run(&workspace, "T2 --repair 1", "listens"), 80);
-    let failed = task(&result, "T2");
-    assert_fields(failed, json!({"outcome": "check_failed", "attempts": 2}));
-    says(&failed["violations"][0], check);
-    says(&failed["violations"][0], how);
-    let prompt = workspace.read(".played/prompt-2");
-    assert!(prompt.contains(&format!("{check}` {how}")), "{prompt}");
-    let shown = workspace.ok(&format!(
-        "runs show {} --format text",
-        id_of_the_run(&workspace)
-    ));
-    assert!(
-        shown.stdout.contains("exited with 3\n      no module"),
-        "{shown}"
-    );
-    let refused: Value = serde_json::from_str(&workspace.read(".played/completed")).unwrap();
-    says(&refused["error"], how);
+    let criterion = [&["update", "T2", "--acceptance", &line][..]];
+    let gate = [
+        &["verify", "T2", "--gate", "implemented", "--run", check][..],
+        &["update", "T2", "--require-gate", "implemented"],
+    ];
+    for setup in [&criterion[..], &gate] {
+        let workspace = plan_epic();
+        setup.iter().for_each(|words| drop(workspace.json(words)));
+        let how = "exited with 3\n    no module";
+        let result = expect_exit(run(&workspace, "T2 --repair 1", "listens"), 80);
+        let failed = task(&result, "T2");
+        assert_fields(failed, json!({"outcome": "check_failed", "attempts": 2}));
+        says(&failed["violations"][0], check);
+        says(&failed["violations"][0], how);
+        let prompt = workspace.read(".played/prompt-2");
+        assert!(prompt.contains(&format!("{check}` {how}")), "{prompt}");
+        workspace.ok("verify prompt .played/prompt-2 --strict");
+        let shown = workspace.ok(&format!(
+            "runs show {} --format text",
+            id_of_the_run(&workspace)
+        ));
+        assert!(
+            shown.stdout.contains("exited with 3\n      no module"),
+            "{shown}"
+        );
+        let refused: Value = serde_json::from_str(&workspace.read(".played/completed")).unwrap();
+        says(&refused["error"], how);
+    }
 }
 
 #[test]
@@ -1582,6 +1588,7 @@ fn repair_starts_anew_if_its_conversation_is_gone() {
         let (whole, missing) = prompt.split_once(again).unwrap();
         assert!(whole.contains("Research token refresh"), "{prompt}");
         assert!(missing.contains("- E_"), "{prompt}");
+        workspace.ok("verify prompt called-prompt --strict");
     }
 }
 

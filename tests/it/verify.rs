@@ -53,7 +53,7 @@ fn verify_asks_for_no_gate_that_is_not_in_use() {
              gates  none in use
 
     NO  STATE     CRITERION   EVIDENCE
-    1   unproven  looks-good  no command; after a look, accept it: --accept 1
+    1   unproven  looks-good  no command; after a look, accept it: --accept 1 --note 'why it holds'
     2   unproven  it runs     true
     --- stderr
     ");

@@ -7,8 +7,10 @@ use clap::Args;
 use super::standing;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
-use crate::error::{Code, Error, Result};
-use crate::gate::{Evidence, Gate, ROUNDS_MAX, find_shell_sign, for_shells, in_shell, words};
+use crate::error::{Code, Error, Result, quote_all};
+use crate::gate::{
+    Evidence, Gate, Proof, ROUNDS_MAX, find_shell_sign, for_shells, in_shell, words,
+};
 use crate::id::TaskId;
 use crate::ops::proof::{
     self, Acceptance, GateRequest, Outcome, RenewalRequest, Renewed, TaskGates,
@@ -126,7 +128,9 @@ fn find_failure(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<E
         let error = Error::new(Code::GateRounds, format!("{message}; {spent}"));
         return Some(error.fix(format!("cleo show {}", result.task_id)));
     }
-    (!commands.is_empty()).then(|| Error::new(Code::GateFailed, message))
+    let error = Error::new(Code::GateFailed, message);
+    let error = error.fix(format!("cleo verify {}", result.task_id));
+    Some(error).filter(|_| !commands.is_empty())
 }
 
 fn describe_failure(evidence: &[Evidence], commands: &[String]) -> String {
@@ -136,7 +140,10 @@ fn describe_failure(evidence: &[Evidence], commands: &[String]) -> String {
         return "it was reported as failed".to_string();
     };
     let command = commands.get(at).cloned();
-    let command = command.unwrap_or_else(|| standing::summary(each));
+    let command = command.unwrap_or_else(|| match &each.proof {
+        Proof::Command { command, .. } => quote_all(command),
+        _ => standing::summary(each),
+    });
     let how = each.proof.describe_failure().unwrap_or_default();
     format!("`{command}` failed: it {how}")
 }

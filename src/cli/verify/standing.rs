@@ -94,7 +94,7 @@ fn criterion(one: &CriterionStanding) -> [Cell; 4] {
         (Some(record), _) => summaries(record),
         (None, Some(command)) => quote_all(command),
         (None, None) => format!(
-            "no command; after a look, accept it: --accept {}",
+            "no command; after a look, accept it: --accept {} --note 'why it holds'",
             one.number
         ),
     };
@@ -113,7 +113,10 @@ fn summaries(record: &Record) -> String {
 
 pub(super) fn summary(evidence: &Evidence) -> String {
     match &evidence.proof {
-        Proof::Command { command, .. } => quote_all(command),
+        Proof::Command { command, .. } => match evidence.proof.describe_end() {
+            Some(how) => format!("{}: {how}", quote_all(command)),
+            None => quote_all(command),
+        },
         Proof::File { path, .. } => format!("file {path}"),
         Proof::Commit { id, .. } => {
             let short: String = id.chars().take(COMMIT_SHOWN).collect();

@@ -42,9 +42,19 @@ impl Verdict {
 
     /// Returns whether nothing is missing but commands that have to run again.
     pub(crate) fn lacks_only_proof(&self) -> bool {
-        let is_proof = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
-        self.faults.iter().all(|fault| is_proof(fault.code))
+        self.faults.iter().all(is_about_proof)
     }
+
+    /// Returns whether nothing is missing but proof, also of gates whose command failed: its end is told on lines of
+    /// its own.
+    pub(crate) fn is_failed_check(&self) -> bool {
+        let is_gate = |fault: &Error| fault.code == Code::GateOpen && fault.message.contains('\n');
+        (self.faults.iter()).all(|fault| is_about_proof(fault) || is_gate(fault))
+    }
+}
+
+fn is_about_proof(fault: &Error) -> bool {
+    matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen)
 }
 
 impl From<Vec<Error>> for Verdict {

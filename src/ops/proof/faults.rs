@@ -2,7 +2,9 @@
 
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use crate::error::{Code, Error, quote_all};
-use crate::gate::{Cause, Criterion, Evidence, Gate, Proof, find_shell_sign, for_shells, or_look};
+use crate::gate::{
+    Cause, Criterion, Evidence, Gate, Proof, Record, find_shell_sign, for_shells, or_look,
+};
 use crate::ops::trust::{Item, Trust};
 
 /// Options of `cleo verify` and `cleo update` that run commands, or have them trusted when they are pasted.
@@ -32,11 +34,15 @@ impl TaskGates {
         let id = self.task_id;
         let has_passed = |gate: &Gate| self.gates.get(gate).is_some_and(|record| record.passed);
         let open = self.required.iter().filter(|gate| !has_passed(gate));
-        let names: Vec<&str> = open.map(|gate| gate.word()).collect();
+        let names: Vec<&str> = open.clone().map(|gate| gate.word()).collect();
         if names.is_empty() || self.states.is_none() {
             return None;
         }
-        let message = format!("{id} needs gates that are open: {}", names.join(", "));
+        let failed = describe_failures(open.filter_map(|gate| self.gates.get(gate)));
+        let message = format!(
+            "{id} needs gates that are open: {}{failed}",
+            names.join(", ")
+        );
         let error = or_look(&id.to_string(), Error::new(Code::GateOpen, message));
         if self.names_gates || self.gates.is_empty() {
             return Some(error);
@@ -44,7 +50,10 @@ impl TaskGates {
         let set = self.gates.keys();
         let own: Vec<String> = set.map(|gate| format!("--require-gate {gate}")).collect();
         let command = format!("cleo update {id} {}", own.join(" "));
-        Some(error.or("if it needs only those that were set, say so", command))
+        Some(error.or(
+            "need only those that were set, and drop the others",
+            command,
+        ))
     }
 
     /// Finds what is stale. A criterion that somebody accepted counts like one that a command proved: otherwise files
@@ -129,23 +138,33 @@ impl TaskGates {
             // An agent may have changed them, so the new run is not what is proposed.
             fix = format!("cleo log --task {id}");
         }
-        message += &self.describe_failures();
+        message += &describe_failures(self.list_criteria_that_ran());
         (!names.is_empty()).then(|| Error::new(Code::CriterionOpen, message).fix(fix))
     }
 
-    /// Tells how the commands of failed criteria ended, with the last lines that each wrote: indented lines.
-    pub(crate) fn describe_failures(&self) -> String {
+    fn list_criteria_that_ran(&self) -> impl Iterator<Item = &Record> {
         let criteria = self.criteria.iter();
         let criteria = criteria.filter(|one| one.find_shell_syntax().is_none());
-        let failed = criteria.filter_map(|one| {
-            let how = one.record.as_ref()?.describe_failure()?;
-            Some(format!(
-                "\n  `{}` {how}",
-                quote_all(one.command.as_deref()?)
-            ))
-        });
-        failed.collect()
+        criteria.filter_map(|one| one.record.as_ref())
     }
+
+    /// Tells how the commands of failed gates and criteria ended.
+    pub(crate) fn describe_failures(&self) -> String {
+        describe_failures(self.gates.values().chain(self.list_criteria_that_ran()))
+    }
+}
+
+/// Tells how the commands of failed records ended, with the last lines that each wrote: indented lines.
+fn describe_failures<'a>(records: impl Iterator<Item = &'a Record>) -> String {
+    let evidence = records.flat_map(|record| &record.evidence);
+    let failed = evidence.filter_map(|one| match &one.proof {
+        Proof::Command { command, .. } => {
+            let how = one.proof.describe_failure()?;
+            Some(format!("\n  `{}` {how}", quote_all(command)))
+        }
+        _ => None,
+    });
+    failed.collect()
 }
 
 /// Has the user look at what would run, in the place of commands that run it.
