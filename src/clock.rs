@@ -1,8 +1,13 @@
 //! Time as a parameter: rules never read a clock themselves.
 
+use std::time::SystemTime;
+
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
 use crate::error::{Code, Error, Result};
+
+/// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
+const TICK_MS: i64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
@@ -147,6 +152,16 @@ pub(crate) fn duration(text: &str) -> Option<u64> {
 
 /// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written
 /// as one and would not sort among the others.
+/// Returns whether a file was last written before a moment. Compares in whole milliseconds, as a spawn is recorded. A file
+/// written right after it may have an earlier time: the system takes it from a clock that moves once a tick.
+pub(crate) fn is_older(modified: Option<SystemTime>, moment: &str) -> bool {
+    let (Some(modified), Ok(moment)) = (modified, DateTime::parse_from_rfc3339(moment)) else {
+        return false;
+    };
+    let written = DateTime::<Utc>::from(modified).timestamp_millis();
+    written + TICK_MS < moment.timestamp_millis()
+}
+
 fn moment(text: &str) -> Option<DateTime<Utc>> {
     let moment = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
     (0..=9999).contains(&moment.year()).then_some(moment)
@@ -155,6 +170,17 @@ fn moment(text: &str) -> Option<DateTime<Utc>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_of_file_lags_tick_at_most() {
+        let spawned = "2026-01-26T09:00:00.010Z";
+        for (at, older) in [("00.011", false), ("00.000", false), ("59.999", true)] {
+            let minute = if older { "08:59" } else { "09:00" };
+            let at = format!("2026-01-26T{minute}:{at}Z");
+            let at = DateTime::parse_from_rfc3339(&at).unwrap();
+            assert_eq!(is_older(Some(at.into()), spawned), older, "{at}");
+        }
+    }
 
     #[test]
     fn only_real_dates_are_dates() {

@@ -125,6 +125,12 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
+    /// Returns whether a command has shown that a gate or criterion holds, which no statement does.
+    pub(crate) fn has_proof(&self) -> bool {
+        let records = self.gates.values().chain(self.criteria.values());
+        records.into_iter().any(Record::is_proven)
+    }
+
     /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
     pub(crate) fn has_gates(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()

@@ -9,7 +9,7 @@ use super::slot::Holder;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::proof::is_unearned;
+use crate::ops::proof::{complete_checked, examine_all, has_verified_work, is_unearned};
 use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
@@ -22,6 +22,7 @@ impl Engine<'_> {
     /// Claims tasks and prepares their prompts in one transaction.
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
         let steps = self.skip_claimed_elsewhere(steps)?;
+        let steps = self.complete_verified(steps)?;
         let mut by_date: BTreeMap<Option<String>, Vec<TaskId>> = BTreeMap::new();
         for step in steps {
             let id = self.slots[step].task;
@@ -88,6 +89,28 @@ impl Engine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Completes tasks whose work was verified before this run, which another prompt would discard. Returns the others.
+    fn complete_verified(&mut self, steps: Vec<usize>) -> Result<Vec<usize>> {
+        let mut left = Vec::with_capacity(steps.len());
+        for step in steps {
+            let id = self.slots[step].task;
+            let is_begun = self.first_date(id).is_some();
+            if is_begun || !has_verified_work(&mut self.context, id)? {
+                left.push(step);
+                continue;
+            }
+            let subjects = examine_all(&mut self.context, &[(id, None)]);
+            let done = self.record_completion(None, |context, record| {
+                complete_checked(context, subjects, record)
+            })?;
+            match done.iter().all(|(_, done)| done.is_ok()) {
+                true => self.end_step(step),
+                false => left.push(step),
+            }
+        }
+        Ok(left)
     }
 
     /// Holds steps that another run judges, which an agent of a run has begun this one beside.

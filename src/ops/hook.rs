@@ -142,8 +142,13 @@ fn due(
         if check_epoch(transaction, &task, &caller).is_err() {
             return Ok(None);
         }
-        let record = transaction.latest_spawn(id)?;
-        let record = record.filter(|record| transcript.is_of(&record.manifest_id));
+        let claim = transaction.claim(id)?;
+        let holder = claim.as_ref().and_then(|it| it.live_holder(&caller.now));
+        let agent = holder.and_then(|holder| Some(holder.rsplit_once('/')?.1));
+        let record = transaction.latest_spawn(id)?.filter(|record| {
+            let is_held = agent.is_none_or(|agent| agent == record.manifest_id);
+            is_held && transcript.is_of(&record.manifest_id)
+        });
         Ok(record.map(|record| (task, record)))
     })
 }

@@ -13,6 +13,7 @@ use super::proof::needs_proof;
 use super::tasks::{Caller, check_graph, check_holder, refuse_open_parts};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
+use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::store::log::{self, CHANGED, DELETED, LINKED, REQUIRED_GATES, UNLINKED};
 use crate::store::{Change, Operation, Removed, Transaction};
@@ -84,7 +85,8 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         };
         let number = operation.number;
         let own = transaction.note_undone(number)?;
-        revert(transaction, caller, &operation).map_err(|refused| Error {
+        let is_named = request.operation.is_some();
+        revert(transaction, caller, &operation, is_named).map_err(|refused| Error {
             // A later change is the reason if the former state is refused, unless the database is damaged.
             code: match refused.code.exit_code() {
                 1 | 3 => refused.code,
@@ -109,8 +111,14 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     })
 }
 
-/// Reverts the changes that an operation made to tasks, the last first.
-fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operation) -> Result<()> {
+/// Reverts the changes that an operation made to tasks, the last first. Deletes a task with a prompt or evidence only if
+/// the operation was named.
+fn revert(
+    transaction: &mut dyn Transaction,
+    caller: &Caller,
+    operation: &Operation,
+    is_named: bool,
+) -> Result<()> {
     let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
@@ -158,13 +166,8 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
                 transaction.put(&before)?;
             }
             _ => {
-                let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
-                if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
-                    let message = format!("{user} uses {id}");
-                    return Err(conflict(message, format!("cleo show {user}")));
-                }
-                let task = require(transaction, id)?;
-                check_holder(transaction, &task, caller, false)?;
+                refuse_used(transaction, id, &tasks, operation.number, is_named)?;
+                check_holder(transaction, &require(transaction, id)?, caller, false)?;
                 transaction.delete(id)?;
             }
         }
@@ -180,6 +183,29 @@ fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operat
         }
     }
     Ok(())
+}
+
+/// Refuses to delete an added task that others use, or that has a prompt or evidence, unless the operation was named.
+fn refuse_used(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    tasks: &BTreeSet<TaskId>,
+    number: u64,
+    is_named: bool,
+) -> Result<()> {
+    let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
+    if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
+        let message = format!("{user} uses {id}");
+        return Err(conflict(message, format!("cleo show {user}")));
+    }
+    let is_untouched =
+        transaction.latest_spawn(id)?.is_none() && transaction.gates(id)? == Gates::default();
+    if is_named || is_untouched {
+        return Ok(());
+    }
+    let message = format!("{id} was spawned or verified since it was added");
+    let error = conflict(message, format!("cleo log --operation {number}"));
+    Err(error.or("delete it", format!("cleo undo {number}")))
 }
 
 /// Reads the changes of an operation to tasks. Refuses an operation that is undone, damaged in part, took or ended a

@@ -140,7 +140,7 @@ impl Index {
         }
         for tag in &agent.tags {
             let (normalized, start) = (normalize(tag), numbers.len());
-            if !self.add_text(&normalized, &mut numbers) {
+            if self.add_text(&normalized, &mut numbers) > 0 {
                 continue;
             }
             match (Tag::parse(&normalized), &numbers[start..]) {
@@ -163,15 +163,16 @@ impl Index {
         numbers
     }
 
-    /// Returns whether the index takes all words of the text.
-    fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) -> bool {
-        let before = numbers.len();
-        let mut n_words = 0;
+    /// Adds the words of a text. Returns how many of them the index does not take.
+    fn add_text(&mut self, normalized: &str, numbers: &mut Vec<usize>) -> usize {
+        let mut n_left = 0;
         for term in units(normalized) {
-            n_words += 1;
-            numbers.extend(self.find_or_add(term.text));
+            match self.find_or_add(term.text) {
+                Some(number) => numbers.push(number),
+                None => n_left += 1,
+            }
         }
-        numbers.len() - before == n_words
+        n_left
     }
 
     fn find_or_add(&mut self, word: &str) -> Option<usize> {

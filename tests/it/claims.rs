@@ -772,7 +772,12 @@ fn agents_of_one_caller_are_told_apart() {
     workspace.refuse(format!("complete T1 --as {first}"), "E_CLAIMED");
     // The caller that gave the prompt may end the work of its agent. No name is given twice.
     workspace.ok("release T1");
-    let third = workspace.result("spawn T1 --again")["manifestId"].clone();
+    let third = workspace.result("spawn T1")["manifestId"].clone();
     assert_eq!(third, "paint-it-2026-01-26-3");
+    // Nor does an agent write the proof of another one.
+    workspace.ok("start T1 --as paint-it-2026-01-26-3");
+    let entry = entry.replace(&format!("--id {first}"), "--id paint-it-2026-01-26-3");
+    workspace.refuse(format!("{entry} --as other"), "E_CLAIMED");
+    workspace.ok(&format!("{entry} --as paint-it-2026-01-26-3"));
     workspace.refuse("start T1 --as ''", "E_INPUT_INVALID");
 }

@@ -482,6 +482,9 @@ fn what_cannot_be_reverted_is_named() {
     workspace.ok("verify T1 --gate implemented --run 'true'");
     let error = workspace.refuse("undo 3", "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log --operation 3");
+    let error = workspace.refuse("undo", "E_UNDO_CONFLICT");
+    says(&error, "T1 was spawned or verified since it was added");
+    assert_eq!(error["alternatives"][0]["command"], "cleo undo 1");
     let undone = workspace.ask("undo 1");
     assert_eq!(undone["result"]["operation"]["number"], 1, "{undone}");
     workspace.ok("undo 4");

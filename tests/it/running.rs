@@ -1299,6 +1299,22 @@ fn criteria_with_commands_are_run_before_task_is_done() {
     expect_exit(run(&workspace, "T2 --repair 0", "works"), 0);
 }
 
+#[test]
+fn verified_work_is_completed_without_another_agent() {
+    let workspace = plan_epic();
+    workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
+    expect_exit(run(&workspace, "T2 --repair 0", "works"), 80);
+    workspace.write("proof", "");
+    workspace.ok("verify output T2");
+    workspace.ok("verify T2 --run-all");
+    let result = expect_exit(run(&workspace, "T2", "works"), 0);
+    assert_eq!(task(&result, "T2")["attempts"], 0, "{result}");
+    // Opened again, the task is not done by what was there.
+    workspace.ok("reopen T2");
+    let result = expect_exit(run(&workspace, "T2", "works"), 0);
+    assert_eq!(task(&result, "T2")["attempts"], 1, "{result}");
+}
+
 /// Says what somebody who looks at the run sees.
 fn show_run(workspace: &TestWorkspace, id: &str) -> Value {
     workspace.json(&["runs", "show", id])["result"].clone()

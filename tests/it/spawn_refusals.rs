@@ -535,18 +535,15 @@ fn ready_task_with_output_is_to_be_verified_first() {
     assert_eq!(workspace.result("ready")["delivered"], json!([]));
     deliver(&workspace);
     let file = "claudedocs/agent-outputs/2026-01-26_paint-it.md";
-    assert_eq!(
-        workspace.result("next")["command"],
-        "cleo verify T1 --run-all"
-    );
+    assert_eq!(workspace.result("next")["command"], "cleo complete T1");
     let ready = workspace.result("ready");
     assert_eq!(
         ready["delivered"],
         json!([{"id": "T1", "outputFile": file}])
     );
     let advice = workspace.result("status")["recommended"].clone();
-    assert_eq!(advice["action"], "verify");
-    assert_eq!(advice["command"], "cleo verify T1 --run-all");
+    assert_eq!(advice["action"], "complete");
+    assert_eq!(advice["command"], "cleo complete T1");
     assert!(workspace.cleo("ready").contains(file));
     let started = workspace.ask("start T1");
     let told =

@@ -407,6 +407,8 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     workspace.write("here", "");
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");
+    workspace.ok("update T4 --require-gate implemented");
+    workspace.ok("verify T4 --gate implemented --note 'It is.'");
     workspace.refuse("complete T4", "E_NOT_VERIFIED");
     workspace.ok("complete T4 --force");
     // Its parts say whether it is done, unless they are cancelled.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
-use crate::ops::tasks::{Caller, above, check_epoch, refuse_other};
+use crate::ops::tasks::{Caller, above, check_epoch, check_holder};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
@@ -57,8 +57,8 @@ pub(crate) fn append(
     Ok(Appended { entry, dry_run })
 }
 
-/// Refuses the entry by which a task is verified that the run of the caller holds for another agent, and the entry for a
-/// prompt that another one replaced.
+/// Refuses the entry by which a task is verified that another agent holds, and the entry for a prompt that another one
+/// replaced.
 fn refuse_answer_for_other(context: &mut Context, entry: &str, linked: &[TaskId]) -> Result<()> {
     let caller = Caller::without_task(context);
     context.read(|transaction| {
@@ -69,7 +69,9 @@ fn refuse_answer_for_other(context: &mut Context, entry: &str, linked: &[TaskId]
                 .position(|spawned| spawned.manifest_id == entry)
             {
                 None => {}
-                Some(at) if at + 1 == spawned.len() => refuse_other(transaction, *id, &caller)?,
+                Some(at) if at + 1 == spawned.len() => {
+                    check_holder(transaction, &require(transaction, *id)?, &caller, false)?;
+                }
                 Some(_) => return Err(refuse_late_entry(entry, *id)),
             }
         }

@@ -18,7 +18,7 @@ const TASKS_MAX: usize = 5;
 
 #[derive(Debug, Default, Serialize, schemars::JsonSchema)]
 pub(crate) struct Recommended {
-    /// `resume`, `review`, `complete`, `reclaim`, `verify`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
+    /// `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub(crate) action: &'static str,
     pub(crate) reason: String,
     /// The command to paste.
@@ -70,7 +70,7 @@ pub(super) fn recommend(
     if let Some(delivered) = ready.delivered.first() {
         let (id, file) = (delivered.id, &delivered.output_file);
         let reason = format!("{id} is ready and has output in {file}");
-        return advise("verify", reason, format!("cleo verify {id} --run-all"));
+        return advise("complete", reason, format!("cleo complete {id}"));
     }
     match apart.tasks.as_slice() {
         [] => recommend_without_ready(overview, ready, apart),

@@ -75,6 +75,7 @@ fn put_under_review(
     if force {
         return refuse("by force", format!("cleo verify output {id}"));
     }
+    context.read(|transaction| subject.caller.refuse_foreign(transaction, id))?;
     if worktree.is_none() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! The check of a task: everything that speaks against it being done. Files are read before the transaction, which
 //! holds up other writers.
 
-use super::complete::needs_proof;
+use super::complete::has_command;
 use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
@@ -179,7 +179,7 @@ impl Subject {
 
     pub(super) fn evaluate(&self, transaction: &dyn Transaction, task: &Task) -> Result<Verdict> {
         let gates = transaction.gates(task.id)?;
-        let forced = gates.forced.clone();
+        let (forced, has_proof) = (gates.forced.clone(), gates.has_proof());
         let mut judged = task.clone();
         if let Some(claimed) = &self.criteria {
             judged.acceptance.clone_from(claimed);
@@ -217,7 +217,8 @@ impl Subject {
             verdict.left = Some(Box::new((record, left)));
         }
         verdict.faults.extend(unproven);
-        if self.requires_proof && !needs_proof(transaction, task)? {
+        let has_command = task.acceptance.iter().any(|line| has_command(line));
+        if self.requires_proof && verdict.left.is_none() && !has_command && !has_proof {
             let parts = transaction.readable(&transaction.children(task.id)?)?;
             // Each part that is done was proven.
             if !parts.iter().any(|part| part.status == Status::Done) {
@@ -245,7 +246,7 @@ impl Subject {
     }
 }
 
-/// Makes the error for a task that was not spawned, and has no gates and no criterion with a command.
+/// Makes the error for a task that was not spawned, and has no gate or criterion with a command.
 fn no_proof(id: TaskId) -> Error {
     let message = format!("nothing verifies {id}, and the setting verify.required is `always`");
     Error::new(Code::NotVerified, message)

@@ -210,10 +210,13 @@ impl Subject {
     }
 }
 
+pub(super) fn has_command(criterion: &str) -> bool {
+    Criterion::read(criterion).command.is_some()
+}
+
 /// Returns whether only [`complete`] may close a task, because it has to be verified.
 pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<bool> {
-    let has_command = |line: &String| Criterion::read(line).command.is_some();
-    Ok(task.acceptance.iter().any(has_command)
+    Ok(task.acceptance.iter().any(|line| has_command(line))
         || transaction.latest_spawn(task.id)?.is_some()
         || transaction.gates(task.id)?.has_gates())
 }
@@ -230,4 +233,21 @@ pub(crate) fn is_unearned(
     let is_unverified =
         spawn.is_some_and(|spawn| !is_verified(key.as_ref(), task, &SpawnVerdict::from(&spawn)));
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
+}
+
+/// Returns whether the work for the last prompt of a task was verified, and the task was not opened again since: then more
+/// of it is wanted.
+pub(crate) fn has_verified_work(context: &mut Context, task: TaskId) -> Result<bool> {
+    let key = Trust::new(&context.surroundings, &context.workspace).read_key();
+    context.read(|transaction| {
+        let spawn = transaction.latest_spawn(task)?;
+        if !spawn.is_some_and(|spawn| is_verified(key.as_ref(), task, &SpawnVerdict::from(&spawn)))
+        {
+            return Ok(false);
+        }
+        let told = transaction.changes(0, Some(task), u32::MAX)?;
+        let changes = told.iter().rev().map(|one| &one.change);
+        let mut since = changes.take_while(|change| change.kind != "spawned");
+        Ok(!since.any(|change| change.detail["status"]["from"] == "done"))
+    })
 }

@@ -1,11 +1,9 @@
 //! The check of an output file.
 
 use std::fs;
-use std::time::SystemTime;
-
-use chrono::DateTime;
 
 use super::{Violation, violation};
+use crate::clock::is_older;
 use crate::error::{Code, Result};
 use crate::file::unreadable;
 use crate::id::digest;
@@ -18,8 +16,6 @@ use crate::workspace::Workspace;
 const FILE_MAX: u64 = 4 << 20;
 /// Words for text that is still to be written.
 const PUT_OFF: [&str; 2] = ["tbd", "todo"];
-/// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
-const TICK_MS: i64 = 10;
 
 pub(super) fn check_file(
     workspace: &Workspace,
@@ -111,30 +107,4 @@ fn is_filled_in(text: &str) -> bool {
     let is_put_off = PUT_OFF.iter().any(|word| word.eq_ignore_ascii_case(words));
     let is_placeholder = inner.is_some_and(|inner| !inner.contains(['<', '>', '=', ':']));
     !text.is_empty() && !is_put_off && !is_placeholder
-}
-
-/// Compares in whole milliseconds, as a spawn is recorded. A file written right after it may
-/// have an earlier time: the system takes it from a clock that moves once a tick.
-fn is_older(modified: Option<SystemTime>, spawned_at: &str) -> bool {
-    let (Some(modified), Ok(spawned)) = (modified, DateTime::parse_from_rfc3339(spawned_at)) else {
-        return false;
-    };
-    let written = DateTime::<chrono::Utc>::from(modified).timestamp_millis();
-    written + TICK_MS < spawned.timestamp_millis()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_of_file_lags_tick_at_most() {
-        let spawned = "2026-01-26T09:00:00.010Z";
-        for (at, older) in [("00.011", false), ("00.000", false), ("59.999", true)] {
-            let minute = if older { "08:59" } else { "09:00" };
-            let at = format!("2026-01-26T{minute}:{at}Z");
-            let at = DateTime::parse_from_rfc3339(&at).unwrap();
-            assert_eq!(is_older(Some(at.into()), spawned), older, "{at}");
-        }
-    }
 }

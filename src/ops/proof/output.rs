@@ -54,7 +54,7 @@ pub(crate) struct OutputVerdict {
     pub(crate) entry: Option<Entry>,
 }
 
-/// Checks what the agent of a task left, and records the digest of a file that verifies.
+/// Checks what the agent of a task left, and records the digest of a file that verifies and is complete.
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
     let Output { task: id, epoch } = which;
     let caller = Caller::for_task(context, id, epoch);
@@ -65,7 +65,8 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     let record = record.filter(|record| {
         let is_known = is_verified(key.as_ref(), id, &SpawnVerdict::from(record))
             && record.output_digest == verdict.output_digest;
-        verdict.report.has_passed() && !is_known
+        // Work that its agent calls partial or blocked proves nothing.
+        verdict.report.has_passed() && verdict.entry_status == Some(Status::Complete) && !is_known
     });
     if let Some(mut record) = record {
         record.verified_at = Some(caller.now.clone());

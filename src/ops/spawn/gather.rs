@@ -81,9 +81,9 @@ pub(super) fn choose_names(
     workspace: &Workspace,
     task: &Task,
     names: &mut Names,
-    again: bool,
+    is_new_agent: bool,
 ) -> Result<Place> {
-    let told = match again {
+    let told = match is_new_agent {
         true => transaction.changes(0, Some(task.id), u32::MAX)?,
         false => Vec::new(),
     };
@@ -93,7 +93,8 @@ pub(super) fn choose_names(
     let agents: HashSet<&str> = holders
         .filter_map(|holder| Some(holder.rsplit_once('/')?.1))
         .collect();
-    // An agent that starts over is another one, with a name that none had before.
+    // An agent that starts over, or follows one that gave the task back or was late, is another one, with a name that
+    // none had before.
     let is_taken = |id: &str| agents.contains(id);
     let slug = free_slug(transaction, workspace, task, names)?;
     let date = names.date.clone();

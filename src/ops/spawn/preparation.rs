@@ -93,7 +93,10 @@ impl Preparation {
             let message = "the manifest was not read before a prompt";
             Error::new(Code::Internal, message)
         })?;
-        gather::choose_names(transaction, &self.workspace, task, names, again)
+        let claim = transaction.claim(task.id)?;
+        let now = self.surroundings.clock.timestamp();
+        let is_free = claim.is_some_and(|claim| claim.live_holder(&now).is_none());
+        gather::choose_names(transaction, &self.workspace, task, names, again || is_free)
     }
 
     /// Prepares the prompt of a task with a free output file.

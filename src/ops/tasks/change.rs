@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::claim::end_undone;
-use super::fence::{Caller, check_holder};
+use super::fence::{Caller, check_epoch, check_holder};
 use super::run_agents::{no_removal, refuse_other};
 use super::waits::warn_of_waits;
 use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
@@ -58,12 +58,16 @@ pub(in crate::ops) fn change(
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::for_task(context, id, None);
+    let is_assigned = context.surroundings.assignment.task == Some(id);
     let gates = patch.read_required_gates()?;
     let expected = context.expected.clone();
     let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         refuse_changed(&task, expected.as_deref())?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
+        if is_assigned {
+            check_epoch(transaction, &task, &caller)?;
+        }
         if is_moved {
             check_holder(transaction, &task, &caller, false)?;
         }

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::fence::{Caller, check_holder};
+use super::fence::{Caller, check_epoch, check_holder};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::{Context, no_task};
@@ -49,7 +49,12 @@ pub(crate) struct Deleted {
 pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> {
     let (id, cascade, dry_run) = (request.task, request.cascade, request.dry_run);
     let caller = Caller::without_task(context);
+    let assigned = Caller::for_task(context, id, None);
+    let is_assigned = context.surroundings.assignment.task == Some(id);
     let plan = |transaction: &dyn Transaction| {
+        if is_assigned {
+            check_epoch(transaction, &read_salvaged(transaction, id)?, &assigned)?;
+        }
         let (deleted, released) = plan_deletion(transaction, id, cascade, request.force)?;
         if !request.force {
             refuse_held(transaction, &deleted, &caller)?;

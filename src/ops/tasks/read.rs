@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::graph::problems_around;
 use super::request::One;
 use crate::claim::Claim;
+use crate::clock::is_older;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::agents::find_assigned;
@@ -286,15 +287,19 @@ pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<T
         .map(TaskView::from)
         .collect())
 }
-/// Returns the output file of the last prompt of a task, if it is there: work that came back and is to be verified.
+/// Returns the output file of the last prompt of a task, if it was written since: work that came back and is to be
+/// verified.
 pub(in crate::ops) fn find_output(
     workspace: &Workspace,
     transaction: &dyn Transaction,
     id: TaskId,
 ) -> Result<Option<String>> {
-    let latest = transaction.latest_spawn_to_show(id)?;
-    let file = latest.map(|record| record.output_file);
-    Ok(file.filter(|file| workspace.confine(file).is_ok_and(|path| path.exists())))
+    let latest = transaction.latest_spawn_to_show(id)?.filter(|record| {
+        let path = workspace.confine(&record.output_file).ok();
+        let there = path.and_then(|path| path.metadata().ok());
+        there.is_some_and(|there| !is_older(there.modified().ok(), &record.at))
+    });
+    Ok(latest.map(|record| record.output_file))
 }
 
 /// Makes the advice for a task with output: to verify it instead of a second prompt.

@@ -30,8 +30,12 @@ impl Caller {
         Err(Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}")))
     }
 
-    /// Refuses an agent of a run that moves or deletes a task that is neither its own, nor a part of it, nor added by it.
-    fn refuse_foreign(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+    /// Refuses an agent of a run that moves, ends or deletes a task that is neither its own, nor a part of it, nor added by it.
+    pub(in crate::ops) fn refuse_foreign(
+        &self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+    ) -> Result<()> {
         refuse_other(transaction, id, self)?;
         match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
             true => Ok(()),

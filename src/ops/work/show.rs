@@ -75,12 +75,13 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
         let task = require(tasks, id)?;
         let output = tasks.latest_spawn_to_show(id)?.map(|record| {
             let path = workspace.confine(&record.output_file);
+            let is_delivered = path.is_ok_and(|path| path.exists());
             let is_verified = is_verified(key.as_ref(), id, &SpawnVerdict::from(&record));
             ShownOutput {
-                is_delivered: path.is_ok_and(|path| path.exists()),
+                is_delivered,
                 file: record.output_file,
                 manifest_id: record.manifest_id,
-                verified_at: record.verified_at.filter(|_| is_verified),
+                verified_at: record.verified_at.filter(|_| is_verified && is_delivered),
                 forced: record.forced,
             }
         });

@@ -131,7 +131,7 @@ pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> 
             unblocks = tasks.list_unblocked_by(task.id)?;
             assigned = require(tasks, task.id)?.assigned_agent.filter(|_| sees_all);
             command = Some(match find_output(&workspace, tasks, task.id)? {
-                Some(_) => format!("cleo verify {} --run-all", task.id),
+                Some(_) => format!("cleo complete {}", task.id),
                 None => format!("cleo spawn {}", task.id),
             });
         }
