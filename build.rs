@@ -8,16 +8,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use flate2::write::DeflateEncoder;
 use flate2::{Compression, GzBuilder};
 
-const EMBEDDED: [&str; 3] = ["docs/openapi.json", SCHEMAS, "web/dist"];
-const SCHEMAS: &str = "docs/schemas";
-/// Schemas that hold most of what the others repeat.
-const COMMON: [&str; 2] = [
-    "docs/schemas/agents.execute.json",
-    "docs/schemas/session.status.json",
-];
+const EMBEDDED: [&str; 3] = ["docs/openapi.json", "docs/schemas", "web/dist"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -40,38 +33,17 @@ fn main() -> io::Result<()> {
     }
     files.sort();
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
-    let common = COMMON.map(fs::read_to_string).into_iter();
-    let common = common.collect::<io::Result<String>>()? + "\0";
-    let (beginning, _) = compress_after(&common, &[])?;
-    fs::write(out.join("common"), beginning)?;
     let mut table = String::from("&[\n");
     for (n, file) in files.iter().enumerate() {
         let compressed = out.join(format!("{n}.gz"));
-        let content = fs::read(file)?;
-        if file.starts_with(SCHEMAS) {
-            fs::write(&compressed, compress_after(&common, &content)?.1)?;
-        } else {
-            // No name and no time: the same files give the same program.
-            let mut writer =
-                GzBuilder::new().write(fs::File::create(&compressed)?, Compression::best());
-            writer.write_all(&content)?;
-            writer.finish()?;
-        }
+        // No name and no time: the same files give the same program.
+        let mut writer =
+            GzBuilder::new().write(fs::File::create(&compressed)?, Compression::best());
+        writer.write_all(&fs::read(file)?)?;
+        writer.finish()?;
         table += &format!("({file:?}, include_bytes!({compressed:?})),\n");
     }
     fs::write(out.join("embedded.rs"), table + "]")
-}
-
-/// Compresses a text and what follows it, which may refer to it, and returns both parts.
-fn compress_after(text: &str, content: &[u8]) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let mut writer = DeflateEncoder::new(Vec::new(), Compression::best());
-    writer.write_all(text.as_bytes())?;
-    writer.flush()?;
-    let end = writer.get_ref().len();
-    writer.write_all(content)?;
-    let mut beginning = writer.finish()?;
-    let rest = beginning.split_off(end);
-    Ok((beginning, rest))
 }
 
 fn list(place: String, files: &mut Vec<String>) -> io::Result<()> {

@@ -3,10 +3,8 @@
 
 use std::io::Read as _;
 
-/// Paths within the project and contents as gzip, sorted by path. Schemas are what follows `COMMON`.
+/// Paths within the project and contents as gzip, sorted by path.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
-/// Text that schemas repeat, ended by a zero, as the beginning of a deflate stream.
-static COMMON: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/common"));
 const SCHEMAS: &str = "docs/schemas/";
 
 /// Returns the content of a file as gzip.
@@ -35,11 +33,7 @@ pub(crate) fn text(path: &str) -> Option<String> {
 
 /// Returns the schema of a command's reply.
 pub(crate) fn schema(command: &str) -> Option<String> {
-    let rest = find(&format!("{SCHEMAS}{command}.json"))?;
-    let mut text = String::new();
-    let mut reader = flate2::read::DeflateDecoder::new(COMMON.chain(rest));
-    reader.read_to_string(&mut text).ok()?;
-    text.split('\0').nth(1).map(str::to_string)
+    text(&format!("{SCHEMAS}{command}.json"))
 }
 
 /// Returns the commands whose replies have a schema.
@@ -56,13 +50,7 @@ mod tests {
         assert!(names("web/dist/").any(|name| name == "index.html"));
         for (path, gzip) in FILES {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-            let content = match path.strip_prefix(SCHEMAS) {
-                Some(name) => schema(name.strip_suffix(".json").unwrap())
-                    .unwrap()
-                    .into_bytes(),
-                None => decompress(gzip),
-            };
-            assert_eq!(content, std::fs::read(file).unwrap(), "{path}");
+            assert_eq!(decompress(gzip), std::fs::read(file).unwrap(), "{path}");
             assert_eq!(find(path), Some(*gzip));
         }
     }
