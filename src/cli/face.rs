@@ -37,7 +37,7 @@ impl Face<'_> {
         arguments: A,
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
-        self.begin(name)?;
+        self.name = name;
         command(self, arguments)
     }
 
@@ -60,10 +60,6 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
         self.name = name;
-        // A read may find a missing field in its reply.
-        if !operation.facts.address.starts_with("GET ") || self.output.has_lines() {
-            self.output.check_fields(name)?;
-        }
         match operation.run {
             Run::Inside(run) => {
                 let mut context = self.last_context()?;
@@ -85,7 +81,7 @@ impl Face<'_> {
         work: impl FnOnce(&mut Context) -> Result<Reply>,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
-        self.begin(name)?;
+        self.name = name;
         let mut context = self.last_context()?;
         let reply = work(&mut context)?;
         self.answer(&reply, take(&mut context.notes), text)
@@ -98,15 +94,10 @@ impl Face<'_> {
         work: impl FnOnce(&Surroundings, &mut Notes) -> Result<Reply>,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
-        self.begin(name)?;
+        self.name = name;
         let mut notes = Notes::default();
         let reply = work(&self.surroundings()?, &mut notes)?;
         self.answer(&reply, notes, text)
-    }
-
-    fn begin(&mut self, name: &'static str) -> Result<()> {
-        self.name = name;
-        self.output.check_fields(name)
     }
 
     /// Replies with a result and the notes.
@@ -158,8 +149,10 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode> {
         let error = self.with_fix(error);
-        self.output
-            .reply(self.name, result, error.as_ref(), warnings, text)
+        let reply = self
+            .output
+            .reply(self.name, result, error.as_ref(), warnings, text);
+        Ok(reply)
     }
 
     pub(super) fn with_fix(&self, error: Option<Error>) -> Option<Error> {

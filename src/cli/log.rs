@@ -45,7 +45,6 @@ pub(super) struct Arguments {
 }
 
 fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
-    face.output.check_lines("log", "changes")?;
     let mut context = face.context()?;
     // It only reads, so signals may end it anywhere.
     signals::end_at_once()?;

@@ -84,7 +84,6 @@ impl Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    face.output.check_events()?;
     let surroundings = face.surroundings()?;
     let (goal, planner) = match &arguments.what {
         Some(what) => choose_planner(face, &surroundings, what, &arguments)?,

@@ -1,10 +1,6 @@
 //! `--fields`: the named parts of a result, of each item of a list in it, or of an object in it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde_json::{Map, Value};
-
-use crate::error::{Code, Error, Result, nearest};
 
 /// Field with the items of a cut list, next to its `total`.
 const SHOWN: &str = "shown";
@@ -25,34 +21,6 @@ impl Fields {
         self.0.is_empty()
     }
 
-    /// Refuses a path with a word that the schema of a reply does not have; in a stream, that items of `list` do not have.
-    ///
-    /// # Errors
-    ///
-    /// `E_USAGE` with the known names.
-    pub(super) fn check(&self, schema: &str, list: Option<&str>) -> Result<()> {
-        let Ok(schema) = serde_json::from_str::<Value>(schema) else {
-            return Ok(());
-        };
-        let parts = schema["$defs"].as_object().into_iter().flatten();
-        let lists = parts.filter_map(|(_, part)| part["properties"].get(list?));
-        let mut lists = lists.filter(|list| list.get("items").is_some());
-        let start = lists.next().unwrap_or(&schema["properties"]["result"]);
-        let mut names = BTreeMap::new();
-        find_names(start, &schema, &mut BTreeSet::new(), &mut names);
-        for path in &self.0 {
-            for word in path {
-                match names.get(word.as_str()) {
-                    Some(false) => {}
-                    // Anything may be below it.
-                    Some(true) => break,
-                    None => return Err(refuse_unknown_field(word, names.into_keys().collect())),
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Returns the named parts of a stream line. Missing fields become null.
     pub(super) fn pick_of_line(&self, line: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
@@ -60,16 +28,12 @@ impl Fields {
         picked
     }
 
-    /// Returns the named parts of a result, with the `total` of a list. Missing fields become null. The schema is
-    /// read only if a path is not there, because reading it takes a fifth of a short command.
-    pub(super) fn pick(&self, result: &Value, schema: impl Fn() -> String) -> Result<Value> {
+    /// Returns the named parts of a result, with the `total` of a list. Missing fields become null.
+    pub(super) fn pick(&self, result: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         let usual = find_part(result, &self.0);
         for path in &self.0 {
             let own = find_part(result, std::slice::from_ref(path));
-            if own.is_none_or(|(found, _)| found == 0) && !has_path(result, path) {
-                self.check(&schema(), None)?;
-            }
             let own = own.or(usual).filter(|_| !has_path(result, &path[..1]));
             let Some((_, name)) = own else {
                 copy(result, path, &mut picked);
@@ -86,7 +50,7 @@ impl Fields {
                 copy(result, &total, &mut picked);
             }
         }
-        Ok(picked)
+        picked
     }
 }
 
@@ -111,49 +75,6 @@ fn has_path(from: &Value, path: &[String]) -> bool {
         (_, None) => true,
         (Value::Array(items), _) => items.iter().any(|item| has_path(item, path)),
         (from, Some((word, rest))) => from.get(word).is_some_and(|below| has_path(below, rest)),
-    }
-}
-
-/// Finds the names of all fields in a schema, each with whether anything may be below it.
-fn find_names<'a>(
-    schema: &'a Value,
-    root: &'a Value,
-    seen: &mut BTreeSet<&'a str>,
-    names: &mut BTreeMap<&'a str, bool>,
-) {
-    if let Value::Array(parts) = schema {
-        parts
-            .iter()
-            .for_each(|part| find_names(part, root, seen, names));
-    }
-    for (key, below) in schema.as_object().into_iter().flatten() {
-        if let (Some(name), true) = (below.as_str(), key == "$ref") {
-            let name = name.trim_start_matches("#/$defs/");
-            if seen.insert(name) {
-                find_names(&root["$defs"][name], root, seen, names);
-            }
-        } else if key == "properties" {
-            for (name, field) in below.as_object().into_iter().flatten() {
-                let has = |word: &&str| field.get(word).is_some();
-                let types = ["type", "$ref", "anyOf", "oneOf", "allOf", "const", "enum"];
-                let more = field.get("additionalProperties");
-                let is_open = more.is_some_and(|it| it != false) || !types.iter().any(has);
-                *names.entry(name).or_default() |= is_open;
-            }
-        }
-        find_names(below, root, seen, names);
-    }
-}
-
-fn refuse_unknown_field(word: &str, known: Vec<&str>) -> Error {
-    let message = format!(
-        "the result has no field `{word}`; there are {}",
-        known.join(", ")
-    );
-    let error = Error::new(Code::Usage, message);
-    match nearest(word, known) {
-        Some(near) => error.did_you_mean(near),
-        None => error,
     }
 }
 
@@ -191,28 +112,7 @@ mod tests {
     fn pick(paths: &[&str], result: &Value) -> Value {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
         let fields = Fields::read(&paths);
-        fields.check(&schema().to_string(), None).unwrap();
-        fields.pick(result, || schema().to_string()).unwrap()
-    }
-
-    fn schema() -> Value {
-        json!({
-            "properties": {"result": {"anyOf": [{"$ref": "#/$defs/List"}, {"$ref": "#/$defs/One"}]}},
-            "$defs": {
-                "List": {"properties": {
-                    "faults": {"type": "array", "items": {"properties": {"id": {"type": "string"}}}},
-                    "tasks": {"type": "array", "items": {"$ref": "#/$defs/Task"}},
-                    "total": {"type": "integer"},
-                }},
-                "One": {"properties": {"task": {"$ref": "#/$defs/Task"}}},
-                "Task": {"properties": {
-                    "id": {"type": "string"},
-                    "title": {"type": "string"},
-                    "notes": {"type": "array", "items": {"properties": {"at": true, "by": true}}},
-                    "extra": true,
-                }},
-            },
-        })
+        fields.pick(result)
     }
 
     #[test]
@@ -236,23 +136,5 @@ mod tests {
         assert_eq!(pick(&["id", "title"], &list), ids);
         let none = json!({"tasks": [{"extra": null}, {"extra": null}], "total": 7});
         assert_eq!(pick(&["extra"], &list), none);
-    }
-
-    #[test]
-    fn name_that_nothing_has_is_refused_with_nearest() {
-        let check =
-            |path: &str, list| Fields::read(&[path.to_string()]).check(&schema().to_string(), list);
-        for known in ["id", "title", "task.id", "extra.what.ever"] {
-            assert!(check(known, None).is_ok(), "{known}");
-        }
-        let message = check("task.titel", None).unwrap_err().message;
-        let told = "no field `titel`; there are at, by, extra, faults, id, ";
-        assert!(message.contains(told), "{message}");
-        assert!(message.ends_with("; did you mean `title`?"), "{message}");
-        let message = check("total", Some("faults")).unwrap_err().message;
-        assert!(
-            message.ends_with("no field `total`; there are id"),
-            "{message}"
-        );
     }
 }

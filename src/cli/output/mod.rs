@@ -75,37 +75,6 @@ impl Output {
         self.view.filter_verdict();
     }
 
-    /// Returns whether lists are answered by one line each.
-    pub(super) fn has_lines(&self) -> bool {
-        self.format == Format::Ndjson
-    }
-
-    /// Refuses fields that no reply of a command has.
-    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
-        let of_reply = self.view.check(command, None);
-        let has_events = ["run", "runs.resume", "plan.run"].contains(&command);
-        match has_events && self.has_lines() {
-            // It is not known yet whether the reply is events or a document.
-            true => self
-                .check_events()
-                .or_else(|error| of_reply.map_err(|_| error)),
-            false => of_reply,
-        }
-    }
-
-    /// Refuses fields that no event of a run has, where each event is a line.
-    pub(super) fn check_events(&self) -> Result<(), Error> {
-        match self.format {
-            Format::Ndjson => self.check_lines("runs.logs", "events"),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses fields that no line of a stream has, which are the items of a list in the reply of a command.
-    pub(super) fn check_lines(&self, command: &str, list: &str) -> Result<(), Error> {
-        self.view.check(command, Some(list))
-    }
-
     pub(super) fn format(&self) -> Format {
         self.format
     }
@@ -118,11 +87,11 @@ impl Output {
         error: Option<&Error>,
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
-    ) -> Result<ExitCode, Error> {
+    ) -> ExitCode {
         let warnings = &[warnings, &left_out::take_warnings()].concat();
         let envelope = match self.format {
             Format::Text => None,
-            _ => Some(self.view.envelope(command, Some(result), error, warnings)?),
+            _ => Some(self.view.envelope(command, Some(result), error, warnings)),
         };
         self.notes.warn(warnings);
         let printed = match envelope {
@@ -133,7 +102,7 @@ impl Output {
                 self.put(&screen.finish())
             }
         };
-        Ok(self.exit_code(printed, error))
+        self.exit_code(printed, error)
     }
 
     pub(super) fn error(&self, command: &str, error: Error) -> ExitCode {
@@ -178,10 +147,8 @@ impl Output {
         if !self.json_asked {
             return self.print(text);
         }
-        match self.view.envelope(command, Some(result), None, warnings) {
-            Ok(envelope) => self.exit_code(self.show(&envelope, true), None),
-            Err(error) => self.error(command, error),
-        }
+        let envelope = self.view.envelope(command, Some(result), None, warnings);
+        self.exit_code(self.show(&envelope, true), None)
     }
 
     pub(super) fn help_page(&self, text: &str) -> ExitCode {

@@ -87,7 +87,6 @@ impl<'a> Stream<'a> {
     ) -> io::Result<Ended> {
         if self.is_for_terminal || self.view.selects() {
             let envelope = self.view.envelope(command, result, error, &[]);
-            let envelope = envelope.map_err(io::Error::other)?;
             let (out, is_success) = (&mut self.stdout, error.is_none());
             return self.view.write(out, &envelope, is_success, Format::Ndjson);
         }

@@ -13,7 +13,6 @@ use super::jq::{Ended, Jq};
 use super::notes::write_to_stderr;
 use crate::cli::arguments::{Format, Globals};
 use crate::cli::screen::clean;
-use crate::embedded;
 use crate::error::{Code, Error, Result, is_control_character};
 use crate::reply::Envelope;
 
@@ -44,16 +43,6 @@ impl View {
         self.filters_verdict = true;
     }
 
-    /// Refuses fields that no result of a command has; in a stream, that no item of a list in the result has.
-    pub(super) fn check(&self, command: &str, list: Option<&str>) -> Result<()> {
-        // To decompress a schema takes a third of a short command.
-        let schema = self.has_fields().then(|| embedded::schema(command));
-        match schema.flatten() {
-            Some(schema) => self.fields.check(&schema, list),
-            None => Ok(()),
-        }
-    }
-
     /// Makes the envelope of a reply, with only the requested fields of a result.
     pub(super) fn envelope<T: Serialize>(
         &self,
@@ -61,22 +50,23 @@ impl View {
         result: Option<&T>,
         error: Option<&Error>,
         warnings: &[String],
-    ) -> Result<String> {
-        let picked = match result.filter(|_| error.is_none() && self.has_fields()) {
-            Some(result) => Some(self.pick(command, serde_json::to_string(result))?),
-            None => None,
-        };
-        Ok(match &picked {
-            Some(picked) => json(&Envelope::new(command, Some(picked), None, warnings)),
-            None => json(&Envelope::new(command, result, error, warnings)),
-        })
+    ) -> String {
+        let result = result.map(|result| (result, error.is_none() && self.has_fields()));
+        match result {
+            Some((result, true)) => {
+                let picked = self.pick(&serde_json::to_string(result).unwrap_or_default());
+                json(&Envelope::new(command, Some(&picked), None, warnings))
+            }
+            result => {
+                let result = result.map(|(result, _)| result);
+                json(&Envelope::new(command, result, error, warnings))
+            }
+        }
     }
 
-    fn pick(&self, command: &str, reply: serde_json::Result<String>) -> Result<Value> {
-        let reply = reply.and_then(|json| serde_json::from_str(&json));
-        let reply = reply.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
-        let schema = || embedded::schema(command).unwrap_or_default();
-        let picked = self.fields.pick(&reply, schema);
+    fn pick(&self, reply: &str) -> Value {
+        let reply = serde_json::from_str(reply).unwrap_or_default();
+        let picked = self.fields.pick(&reply);
         // The process ends soon: freeing each part would take a twelfth of its time.
         std::mem::forget(reply);
         picked

@@ -141,7 +141,6 @@ fn show_logs(face: &mut Face<'_>, arguments: LogsArguments) -> Result<ExitCode> 
     let surroundings = face.surroundings()?;
     let logged = logs(&surroundings, &arguments.run, arguments.task, arguments.raw)?;
     if face.output.format() == Format::Ndjson && !arguments.raw {
-        face.output.check_events()?;
         let mut stream = face.output.stream();
         for line in &logged.events {
             stream.row(line, |_| {});

@@ -94,7 +94,6 @@ pub(super) fn perform(
     mut warnings: Vec<String>,
     carry_out: impl FnOnce(RunEnvironment, &mut dyn Listener) -> Result<Report>,
 ) -> Result<ExitCode> {
-    face.output.check_events()?;
     let ready = reporting.check(face);
     ready.inspect_err(|error| reporting.print_failure(face, error))?;
     let ambience = read_environment(face.settings)?;
