@@ -5075,7 +5075,7 @@ export interface components {
             version: number;
         };
         Recommended: {
-            /** @description `resume`, `review`, `complete`, `reclaim`, `verify`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
+            /** @description `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`. */
             action: string;
             /** @description The command to paste. */
             command: string;
