@@ -31,6 +31,7 @@ fn real_titles_reach_their_skill() {
         ("held back", 60, 58),
         ("from outside", 22, 22),
         ("from outside, alike", 40, 39),
+        ("from outside, third", 40, 40),
     ] {
         let found = count(part);
         assert_eq!(found.0, all, "{part}");

@@ -75,8 +75,8 @@ fn put_under_review(
     if force {
         return refuse("by force", format!("cleo verify output {id}"));
     }
-    context.read(|transaction| subject.caller.refuse_foreign(transaction, id))?;
     if worktree.is_none() {
+        context.read(|transaction| subject.caller.refuse_foreign(transaction, id))?;
         return Ok(None);
     }
     let show = format!("cleo show {id}");

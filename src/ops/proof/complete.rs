@@ -24,7 +24,9 @@ Examples:
   cleo complete T3
   cleo complete T3 --force
 
-Completing a task whose dependencies are not done prints a warning.")]
+A task that was spawned has to verify, and gates and criteria with commands have to pass. Any other
+task is done by your word, unless the setting verify.required is `always`. Completing a task whose
+dependencies are not done prints a warning.")]
 pub(crate) struct Complete {
     /// The task
     #[serde(rename = "id")]
