@@ -150,8 +150,6 @@ pub(crate) fn duration(text: &str) -> Option<u64> {
     count.checked_mul(seconds)
 }
 
-/// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written
-/// as one and would not sort among the others.
 /// Returns whether a file was last written before a moment. Compares in whole milliseconds, as a spawn is recorded. A file
 /// written right after it may have an earlier time: the system takes it from a clock that moves once a tick.
 pub(crate) fn is_older(modified: Option<SystemTime>, moment: &str) -> bool {
@@ -162,6 +160,8 @@ pub(crate) fn is_older(modified: Option<SystemTime>, moment: &str) -> bool {
     written + TICK_MS < moment.timestamp_millis()
 }
 
+/// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written
+/// as one and would not sort among the others.
 fn moment(text: &str) -> Option<DateTime<Utc>> {
     let moment = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
     (0..=9999).contains(&moment.year()).then_some(moment)

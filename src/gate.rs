@@ -125,10 +125,11 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
-    /// Returns whether a command has shown that a gate or criterion holds, which no statement does.
+    /// Returns whether a command has shown that a needed gate holds, which no statement does.
     pub(crate) fn has_proof(&self) -> bool {
-        let records = self.gates.values().chain(self.criteria.values());
-        records.into_iter().any(Record::is_proven)
+        let needed = self.list_needed().into_iter();
+        let mut records = needed.filter_map(|gate| self.gates.get(&gate));
+        records.any(Record::is_proven)
     }
 
     /// Returns whether completing the task depends on its gates: one was set, or is named as needed.

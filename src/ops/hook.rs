@@ -144,7 +144,8 @@ fn due(
         }
         let claim = transaction.claim(id)?;
         let holder = claim.as_ref().and_then(|it| it.live_holder(&caller.now));
-        let agent = holder.and_then(|holder| Some(holder.rsplit_once('/')?.1));
+        // Of the agents of one session, only the holder has to deliver.
+        let agent = holder.and_then(|holder| holder.strip_prefix(&caller.name)?.strip_prefix('/'));
         let record = transaction.latest_spawn(id)?.filter(|record| {
             let is_held = agent.is_none_or(|agent| agent == record.manifest_id);
             is_held && transcript.is_of(&record.manifest_id)

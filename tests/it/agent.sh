@@ -386,6 +386,7 @@ clashes-and-completes)
     : >"$here/met-$CLEO_TASK_ID"
     until [ "$(ls "$here" | grep -c met-)" -gt 1 ]; do sleep 0.02; done
     echo "$CLEO_TASK_ID" >shared.txt
+    cleo verify output "$CLEO_TASK_ID" >/dev/null
     cleo complete "$CLEO_TASK_ID" >/dev/null
     ;;
 # Changes a file that is there.

@@ -1299,18 +1299,35 @@ fn criteria_with_commands_are_run_before_task_is_done() {
     expect_exit(run(&workspace, "T2 --repair 0", "works"), 0);
 }
 
-#[test]
-fn verified_work_is_completed_without_another_agent() {
+/// Returns a plan whose T2 was verified, though the run of its agent failed.
+fn verify_failed_task() -> TestWorkspace {
     let workspace = plan_epic();
     workspace.ok("update T2 --acceptance 'There is a proof :: test -e proof'");
     expect_exit(run(&workspace, "T2 --repair 0", "works"), 80);
     workspace.write("proof", "");
     workspace.ok("verify output T2");
     workspace.ok("verify T2 --run-all");
+    workspace
+}
+
+#[test]
+fn verified_work_is_completed_without_another_agent() {
+    let workspace = verify_failed_task();
+    workspace.ok("update T2 --status blocked");
+    expect_exit(run(&workspace, "T2", "works"), 81);
+    workspace.ok("update T2 --status pending");
     let result = expect_exit(run(&workspace, "T2", "works"), 0);
     assert_eq!(task(&result, "T2")["attempts"], 0, "{result}");
     // Opened again, the task is not done by what was there.
     workspace.ok("reopen T2");
+    let result = expect_exit(run(&workspace, "T2", "works"), 0);
+    assert_eq!(task(&result, "T2")["attempts"], 1, "{result}");
+}
+
+#[test]
+fn verified_work_is_not_that_of_a_changed_task() {
+    let workspace = verify_failed_task();
+    workspace.ok("update T2 --description 'Do something else'");
     let result = expect_exit(run(&workspace, "T2", "works"), 0);
     assert_eq!(task(&result, "T2")["attempts"], 1, "{result}");
 }

@@ -719,6 +719,10 @@ fn what_agent_completed_and_does_not_fit_is_reverted() {
     let shown = workspace.json(&["show", task]);
     assert_ne!(shown["result"]["task"]["status"], "done", "{shown}");
     is_clean(&workspace);
+    // A later run does not complete it by what was verified on its branch.
+    let words = ["run", task, "--command", "false", "--repair", "0"];
+    let (exit, result) = carry_out(&workspace, &words.map(String::from));
+    assert_eq!((exit, &result["tasks"][0]["state"]), (80, &json!("failed")));
 }
 
 #[test]

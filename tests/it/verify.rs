@@ -410,6 +410,11 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     workspace.ok("update T4 --require-gate implemented");
     workspace.ok("verify T4 --gate implemented --note 'It is.'");
     workspace.refuse("complete T4", "E_NOT_VERIFIED");
+    // Nor does what was shown of a criterion that is gone.
+    workspace.ok("update T4 --clear required-gates --acceptance 'it is there :: test -f here'");
+    workspace.ok("verify T4 --run-all");
+    workspace.ok("update T4 --clear acceptance");
+    workspace.refuse("complete T4", "E_GATE_OPEN");
     workspace.ok("complete T4 --force");
     // Its parts say whether it is done, unless they are cancelled.
     workspace.ok("complete T3");

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::{Draft, Entry, Fault, log};
-use crate::ops::tasks::{Caller, above, check_epoch, check_holder};
+use crate::manifest::{Draft, Entry, Fault, Status, log};
+use crate::ops::tasks::{Caller, above, check_epoch, check_holder, refuse_other};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
@@ -34,7 +34,7 @@ pub(crate) fn append(
     }
     let mut entry = draft.entry().map_err(|faults| refuse_faults(&faults))?;
     let linked = entry.linked_tasks.clone();
-    refuse_answer_for_other(context, &entry.id, &linked)?;
+    refuse_answer_for_other(context, &entry, epoch)?;
     complete(&mut entry, epics, context);
     entry.line().map_err(|fault| refuse_faults(&[fault]))?;
     let path = context.workspace.manifest()?;
@@ -58,21 +58,27 @@ pub(crate) fn append(
 }
 
 /// Refuses the entry by which a task is verified that another agent holds, and the entry for a prompt that another one
-/// replaced.
-fn refuse_answer_for_other(context: &mut Context, entry: &str, linked: &[TaskId]) -> Result<()> {
-    let caller = Caller::without_task(context);
+/// replaced. That the work is blocked may be told by an agent that did not get the task.
+fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u32>) -> Result<()> {
+    let callers = entry.linked_tasks.iter();
+    let callers: Vec<Caller> = callers
+        .map(|id| Caller::for_task(context, *id, epoch))
+        .collect();
     context.read(|transaction| {
-        for id in linked {
+        for (id, caller) in entry.linked_tasks.iter().zip(&callers) {
             let spawned = transaction.spawns(*id)?;
             match spawned
                 .iter()
-                .position(|spawned| spawned.manifest_id == entry)
+                .position(|spawned| spawned.manifest_id == entry.id)
             {
                 None => {}
-                Some(at) if at + 1 == spawned.len() => {
-                    check_holder(transaction, &require(transaction, *id)?, &caller, false)?;
+                Some(at) if at + 1 < spawned.len() => {
+                    return Err(refuse_late_entry(&entry.id, *id));
                 }
-                Some(_) => return Err(refuse_late_entry(entry, *id)),
+                Some(_) if entry.status == Status::Complete => {
+                    check_holder(transaction, &require(transaction, *id)?, caller, false)?;
+                }
+                Some(_) => refuse_other(transaction, *id, caller)?,
             }
         }
         Ok(())

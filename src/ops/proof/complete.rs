@@ -5,15 +5,16 @@ use serde::Deserialize;
 
 use super::by_agent::refuse_or_defer;
 use super::check::{Subject, Subjects, Verdict};
+use super::merged::find_unmerged;
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
 use crate::ops::tasks::{
-    Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled,
+    Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled, waiting_for,
 };
 use crate::ops::trust::{Trust, is_verified, mark_merged};
 use crate::ops::{Context, require};
-use crate::store::{SpawnVerdict, Transaction};
+use crate::store::{Change, SpawnRecord, SpawnVerdict, Transaction};
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
@@ -237,19 +238,42 @@ pub(crate) fn is_unearned(
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }
 
-/// Returns whether the work for the last prompt of a task was verified, and the task was not opened again since: then more
-/// of it is wanted.
-pub(crate) fn has_verified_work(context: &mut Context, task: TaskId) -> Result<bool> {
+/// Fields whose change asks for other work.
+const WANTED: [&str; 6] = [
+    "title",
+    "description",
+    "acceptance",
+    "files",
+    "deliverables",
+    "notes",
+];
+
+/// Returns whether the work for the last prompt of a task that can be done now was verified and is merged, and nothing
+/// else was asked for since.
+pub(crate) fn has_verified_work(context: &mut Context, id: TaskId) -> Result<bool> {
     let key = Trust::new(&context.surroundings, &context.workspace).read_key();
-    context.read(|transaction| {
-        let spawn = transaction.latest_spawn(task)?;
-        if !spawn.is_some_and(|spawn| is_verified(key.as_ref(), task, &SpawnVerdict::from(&spawn)))
-        {
-            return Ok(false);
+    let spawn = context.read(|transaction| {
+        let spawn = transaction.latest_spawn(id)?;
+        let task = require(transaction, id)?;
+        let is_open = matches!(task.status, Status::Pending | Status::Active);
+        if !is_open || !waiting_for(transaction, &task)?.is_empty() {
+            return Ok(None);
         }
-        let told = transaction.changes(0, Some(task), u32::MAX)?;
+        let told = transaction.changes(0, Some(id), u32::MAX)?;
         let changes = told.iter().rev().map(|one| &one.change);
-        let mut since = changes.take_while(|change| change.kind != "spawned");
-        Ok(!since.any(|change| change.detail["status"]["from"] == "done"))
-    })
+        let mut since = changes.take_while(|change| change.kind != "verified");
+        let asks_for_more = |change: &Change| {
+            let has = |field: &&str| change.detail.get(field).is_some();
+            change.detail["status"]["from"] == "done" || WANTED.iter().any(has)
+        };
+        Ok(spawn.filter(|_| !since.any(asks_for_more)))
+    })?;
+    let is_own = |spawn: &SpawnRecord| is_verified(key.as_ref(), id, &SpawnVerdict::from(spawn));
+    match spawn.filter(is_own) {
+        Some(spawn) => {
+            let workspace = context.find_judged_workspace(id)?;
+            Ok(find_unmerged(&workspace, &spawn)?.is_none())
+        }
+        None => Ok(false),
+    }
 }

@@ -296,10 +296,20 @@ fn fence(text: &str) -> String {
         let first = signs.next();
         matches!(first, Some(b'-' | b'=')) && signs.all(|sign| Some(sign) == first)
     };
+    let is_heading = |line: &str| {
+        let rest = line.trim_start_matches('#');
+        rest.len() < line.len() && (rest.is_empty() || rest.starts_with([' ', '\t']))
+    };
+    // `<https://…>` is a link.
+    let is_html = |line: &str| {
+        line.starts_with('<')
+            && !["<http://", "<https://"]
+                .iter()
+                .any(|it| line.starts_with(it))
+    };
     let mut lines = text.lines().map(str::trim);
-    if !FENCED.iter().any(|sign| text.contains(sign))
-        && !lines.any(|line| line.starts_with(['<', '#']) || is_underline(line))
-    {
+    let is_structure = |line: &str| is_html(line) || is_heading(line) || is_underline(line);
+    if !FENCED.iter().any(|sign| text.contains(sign)) && !lines.any(is_structure) {
         return text.to_string();
     }
     let longest = text.split(|c| c != '`').map(str::len).max();

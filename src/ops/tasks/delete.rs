@@ -49,13 +49,13 @@ pub(crate) struct Deleted {
 pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> {
     let (id, cascade, dry_run) = (request.task, request.cascade, request.dry_run);
     let caller = Caller::without_task(context);
-    let assigned = Caller::for_task(context, id, None);
-    let is_assigned = context.surroundings.assignment.task == Some(id);
+    let own = context.surroundings.assignment.task;
+    let of_own = own.map(|own| (own, Caller::for_task(context, own, None)));
     let plan = |transaction: &dyn Transaction| {
-        if is_assigned {
-            check_epoch(transaction, &read_salvaged(transaction, id)?, &assigned)?;
-        }
         let (deleted, released) = plan_deletion(transaction, id, cascade, request.force)?;
+        if let Some((own, caller)) = of_own.as_ref().filter(|(own, _)| deleted.contains(own)) {
+            check_epoch(transaction, &read_salvaged(transaction, *own)?, caller)?;
+        }
         if !request.force {
             refuse_held(transaction, &deleted, &caller)?;
         }

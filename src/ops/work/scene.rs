@@ -275,13 +275,12 @@ pub(super) fn find_failed_gate(gates: &Gates) -> Option<Gate> {
     failed.map(|(gate, _)| *gate)
 }
 
-/// Returns whether cleo itself verified a task that is done: the output of its agent, or by commands of its gates and
-/// criteria. A forced task is not verified, nor is one whose gates somebody only said to hold.
+/// Returns whether cleo itself verified a task that is done: the output of its agent, or all gates that it requires. A
+/// forced task is not verified, nor is one whose gates somebody only said to hold.
 fn has_verified_work(spawn: Option<&SpawnVerdict>, by_spawn: bool, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
         || spawn.is_some_and(|spawn| spawn.forced.is_some());
-    let is_passed = |gates: &&Gates| !gates.has_gates() || gates.open().is_empty();
-    let by_gates = gates.filter(is_passed).is_some_and(Gates::has_proof);
+    let by_gates = gates.is_some_and(|gates| gates.has_proof() && gates.open().is_empty());
     !forced && (by_spawn || by_gates)
 }
 
