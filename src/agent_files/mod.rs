@@ -150,7 +150,7 @@ mod tests {
         let front: serde_json::Value = serde_yaml::from_str(front).unwrap();
         assert_eq!(front["name"], NAME);
         assert_eq!(front["model"], "sonnet");
-        assert_eq!(front["tools"].as_array().unwrap().len(), 21);
+        assert_eq!(front["tools"].as_array().unwrap().len(), 23);
         assert_eq!(front["description"].as_str().unwrap().lines().count(), 3);
         assert!(body.contains("nobody reads the chat"), "{body}");
         assert!(
