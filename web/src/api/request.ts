@@ -30,7 +30,7 @@ async function send(method: string, path: string, body: unknown, ask: Ask): Prom
   } catch (fault) {
     if (fault instanceof DOMException && fault.name === "AbortError") throw fault;
     unanswered();
-    throw new Failure("cleo is not answering.", 0, null, "cleo serve");
+    throw new Failure("cleo did not answer.", 0, null, "cleo serve");
   }
 }
 

@@ -28,11 +28,8 @@ const APART = 250;
 const client = new QueryClient({ defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: APART, refetchOnWindowFocus: false, refetchOnReconnect: false } } });
 
 /** To ask takes time of its own: the page is shown first. */
-export let show = () => {};
-export const shown = new Promise<void>((resolve) => {
-  show = resolve;
-  setTimeout(show, 1000);
-});
+export const { promise: shown, resolve: show } = Promise.withResolvers<void>();
+setTimeout(show, 1000);
 
 function queryOf<T>(path: string, body = "") {
   const queryKey = [path, body];
@@ -52,7 +49,8 @@ function queryOf<T>(path: string, body = "") {
 /** Takes what was asked for before any code was there. It is asked again once it is shown: events did not come yet. */
 export async function takeEarly(path: string, answer: Promise<unknown>) {
   const data = await answer;
-  if (data !== undefined) client.setQueryData([path, ""], { data, failure: null, body: "" }, { updatedAt: 1 });
+  const isFirst = client.getQueryData([path, ""]) === undefined;
+  if (data !== undefined && isFirst) client.setQueryData([path, ""], { data, failure: null, body: "" }, { updatedAt: 1 });
 }
 
 interface How {

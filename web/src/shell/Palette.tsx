@@ -121,7 +121,7 @@ function keyed(): PaletteCommand[] {
 
 function useFound(words: string | null, kinds: string | null) {
   const late = useLate(words, 80);
-  const address = late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
+  const address = words === null || late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
   const { data, failure, old } = useResource<{ items: Found[] }>(address, { keep: true });
   // Enter opens nothing that was found by the words before these.
   return { data: old || late !== words ? data?.items.filter((one) => fits(one.title, words ?? "")) : data?.items, failure };

@@ -38,9 +38,10 @@ export function keysNow(): Layer[] {
 
 let before = { key: "", at: 0 };
 
-/** Keys that came before what they are for: index.html hears the first of them. */
+/** Keys that came before any code was there: index.html hears them. Whoever clicks has gone on. */
 const early = window.early?.keys ?? [];
 if (window.early) window.removeEventListener("keydown", window.early.hear);
+window.addEventListener("pointerdown", () => early.splice(0), { capture: true, once: true });
 
 function replay() {
   for (const event of early.splice(0)) if (performance.now() - event.timeStamp < 10_000) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
@@ -53,10 +54,7 @@ window.addEventListener("keydown", (event) => {
   before = { key, at: Date.now() };
   if (!mayPress(event, key)) return;
   const binding = find(sequence) ?? find(key);
-  if (!binding) {
-    if (layers.length === 0 || document.querySelector("main .ghost")) early.push(event);
-    return;
-  }
+  if (!binding) return;
   event.preventDefault();
   before.at = 0;
   binding.run(event);

@@ -15,7 +15,7 @@ interface Settings {
 export const PANEL = { least: 320, most: 640, first: 400 };
 
 export const useSettings = create<Settings>()(() => ({
-  theme: themeOf(read("theme")),
+  theme: (["light", "dark"] as const).find((word) => word === read("theme")) ?? "system",
   folded: read("folded") === "yes",
   singleKeys: read("keys") !== "off",
   panelWidth: clamped(Number(read("panel") ?? PANEL.first)),
@@ -34,10 +34,6 @@ export function choose(change: Partial<Settings>) {
 
 export function clamped(width: number) {
   return Number.isFinite(width) ? Math.min(PANEL.most, Math.max(PANEL.least, Math.round(width))) : PANEL.first;
-}
-
-function themeOf(word: string | null): Theme {
-  return word === "light" || word === "dark" ? word : "system";
 }
 
 /** What a person chose or typed, as this browser keeps it. One that keeps nothing still shows everything. */

@@ -258,6 +258,45 @@ test("a card is dragged to done", async () => {
   await look.close();
 });
 
+test("cards are dragged by their text one after the other, and Escape ends a drag", async () => {
+  const look = await open("/agents/tasks");
+  const { page } = look;
+  const column = (name: RegExp) => page.getByRole("region", { name });
+  const drag = async (id: string, to: RegExp, key?: string) => {
+    const from = await page.locator(`[data-task="${id}"] .agent-card-facts`).boundingBox();
+    const box = await column(to).boundingBox();
+    assert.ok(from && box);
+    await page.mouse.move(from.x + 4, from.y + 6);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 80, box.y + 120, { steps: 8 });
+    if (key) await page.keyboard.press(key);
+    await page.mouse.up();
+  };
+  const ids = await column(/^To do/)
+    .locator("[data-task]")
+    .evaluateAll((cards) => cards.map((card) => card.getAttribute("data-task") ?? ""));
+  const [first = "", second = ""] = ids;
+  await drag(first, /^Review/, "Escape");
+  await column(/^To do/)
+    .locator(`[data-task="${first}"]`)
+    .waitFor();
+  assert.equal(await page.locator(".agent-lifted").count(), 0);
+  for (const id of [first, second]) {
+    await drag(id, /^Doing/);
+    await column(/^Doing/)
+      .locator(`[data-task="${id}"]`)
+      .waitFor();
+  }
+  assert.equal(await page.evaluate(() => String(getSelection())), "");
+  for (const id of [first, second]) {
+    await drag(id, /^To do/);
+    await column(/^To do/)
+      .locator(`[data-task="${id}"]`)
+      .waitFor();
+  }
+  await look.close();
+});
+
 test("a card that the server refuses goes back with the reason", async () => {
   const look = await open("/agents/tasks");
   const { page } = look;
@@ -375,12 +414,12 @@ test("filters stand in the address", async () => {
 test("an agent is paused at once and the way back is offered", async () => {
   const look = await open("/agents/manage");
   const { page } = look;
+  const row = page.getByRole("row", { name: /Peter/ });
   await page.getByRole("button", { name: "Actions for Peter" }).click();
   await page.getByRole("menuitem", { name: "Pause" }).click();
-  await page.getByRole("button", { name: "Status" }).click();
-  await page.getByRole("menuitemcheckbox", { name: "paused, 2" }).waitFor();
-  await page.keyboard.press("Escape");
+  await row.getByText("paused").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
+  await row.getByText("paused").waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Status" }).click();
   await page.getByRole("menuitemcheckbox", { name: "paused, 1" }).waitFor();
   await look.close();

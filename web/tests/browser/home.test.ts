@@ -250,13 +250,6 @@ async function held(look: Look, files: string): Promise<() => void> {
 test("keys that are pressed before their page is there do what they are for", async () => {
   const look = await world.open("/more", "light", "wide");
   const { page } = look;
-  const showBoard = await held(look, "**/assets/Tasks-*.js");
-  for (const key of ["g", "t"]) await page.keyboard.press(key);
-  await page.waitForURL(/\/agents\/tasks$/);
-  await page.keyboard.press("c");
-  showBoard();
-  await page.getByRole("heading", { name: "New task" }).waitFor();
-
   const start = await held(look, "**/assets/index-*.js");
   await page.goto(`${world.address}/work/T1`, { waitUntil: "commit" });
   await page.waitForFunction(() => "early" in window);

@@ -71,7 +71,8 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
     const lift = () => show({ task, box: { left, top, width } });
     const held = down.pointerType === "touch" ? setTimeout(lift, 250) : null;
     const listening = new AbortController();
-    const on = <Name extends keyof WindowEventMap>(name: Name, hear: (event: WindowEventMap[Name]) => void) => window.addEventListener(name, hear, { signal: listening.signal, passive: false });
+    const on = <Name extends keyof WindowEventMap>(name: Name, hear: (event: WindowEventMap[Name]) => void) =>
+      window.addEventListener(name, hear, { signal: listening.signal, passive: false, capture: true });
     const end = () => {
       clearTimeout(held ?? 0);
       listening.abort();
@@ -88,13 +89,20 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
       if (drag && drag.over !== over) show({ ...drag, over });
     });
     on("pointerup", () => {
-      if (drag?.over) onMove(task, drag.over);
+      if (drag?.over && picture.current) onMove(task, drag.over);
       // The click that comes with it opens nothing.
       if (drag) window.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true, signal: AbortSignal.timeout(50) });
       end();
     });
     on("pointercancel", end);
-    for (const name of ["touchmove", "selectstart"] as const) on(name, (event) => drag && event.preventDefault());
+    on("keydown", (event) => {
+      if (!drag || event.key !== "Escape") return;
+      event.stopPropagation();
+      end();
+    });
+    on("touchmove", (event) => drag && event.preventDefault());
+    // A selection would be what the browser drags the next time.
+    for (const name of ["selectstart", "dragstart"] as const) on(name, (event) => event.preventDefault());
   };
   return { dragged, picture, grab };
 }

@@ -14,7 +14,7 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const wanted = query.get("task");
   const task = page.tasks.find((one) => one.taskId === wanted) ?? firstWorthSeeing(page.tasks);
   const number = query.get("attempt");
-  const attempt = attemptOf(task, number);
+  const attempt = task?.history.find((one) => String(one.attempt) === number) ?? task?.history.at(-1);
   useRunKeys(page.tasks, task);
   return (
     <div className="task-run">
@@ -75,10 +75,6 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
 
 function firstWorthSeeing(tasks: RunTask[]) {
   return tasks.find((task) => task.state === "running") ?? tasks.find((task) => task.state === "failed") ?? tasks.find((task) => task.history.length > 0) ?? tasks[0];
-}
-
-function attemptOf(task: RunTask | undefined, wanted: string | null) {
-  return task?.history.find((one) => String(one.attempt) === wanted) ?? task?.history.at(-1);
 }
 
 function whyNotStarted(task: RunTask) {
