@@ -176,8 +176,8 @@ pub(super) fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<Exit
         list.statuses = open.copied().collect();
     }
     let none = match is_open_only {
-        true => "no open tasks; see closed ones with --all",
-        false => "no tasks",
+        true => "no open tasks found; see closed ones with --all",
+        false => "no tasks found",
     };
     let usual = face.settings.number(LIST_LIMIT);
     let usual = usual.and_then(|limit| u32::try_from(limit).ok());
@@ -286,5 +286,5 @@ pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<Exit
         tasks::find(&mut context, &words, archived, arguments.limit)?
     };
     let listed = tasks::add_availability(&mut context, listed)?;
-    face.reply(&listed, &[], |screen| table(screen, &listed, "no tasks"))
+    face.reply(&listed, &[], |screen| table(screen, &listed, "no tasks found"))
 }

@@ -125,13 +125,26 @@ pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<An
 /// Replies with a page, or redirects to the sign-in page.
 pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     let path = place.path();
-    let page = PAGES.iter().find(|(there, _)| is_at(there, path));
-    if !is_in && path != SIGN_IN {
-        let asked = place.path_and_query().map_or(path, |whole| whole.as_str());
-        let place = format!("{SIGN_IN}?next={}", utf8_percent_encode(asked, &RESERVED));
+    let find = |path: &str| PAGES.iter().find(|(there, _)| is_at(there, path));
+    let (page, bare) = (find(path), path.trim_end_matches('/'));
+    let query = place
+        .query()
+        .map_or(String::new(), |query| format!("?{query}"));
+    let elsewhere = if !is_in && path != SIGN_IN {
+        let asked = format!("{path}{query}");
+        Some(format!(
+            "{SIGN_IN}?next={}",
+            utf8_percent_encode(&asked, &RESERVED)
+        ))
+    } else {
+        find(bare)
+            .filter(|_| page.is_none())
+            .map(|_| format!("{bare}{query}"))
+    };
+    if let Some(elsewhere) = elsewhere {
         return Ok(Answer::bytes("text/plain", "")
             .under(StatusCode::SEE_OTHER)
-            .header(LOCATION, &place));
+            .header(LOCATION, &elsewhere));
     }
     let form = if path == "/" { FORM } else { "" };
     Ok(match page {

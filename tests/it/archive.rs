@@ -78,7 +78,7 @@ fn open_tasks_and_wholes_with_open_parts_are_refused_by_name() {
     );
     assert_eq!(
         workspace.cleo("list"),
-        "exit: 0\n--- stdout\nno open tasks; see closed ones with --all\n--- stderr\n"
+        "exit: 0\n--- stdout\nno open tasks found; see closed ones with --all\n--- stderr\n"
     );
 }
 

@@ -285,7 +285,7 @@ fn read_only_disk_allows_reads() {
     let fresh = TestWorkspace::new();
     let read = on_read_only_disk(&fresh, "cleo list").unwrap();
     assert_eq!(
-        read.stdout, "no open tasks; see closed ones with --all\n",
+        read.stdout, "no open tasks found; see closed ones with --all\n",
         "without a log beside the database: {read}"
     );
     for line in ["cleo status", "cleo log"] {

@@ -25,6 +25,11 @@ fn unknown_paths_and_methods_are_refused() {
         assert!(told.text().contains("does not exist here"), "{path}");
         assert!(!told.text().contains("[package]"));
     }
+    let told = world.get("/work/?view=list");
+    assert_eq!(
+        (told.status.as_u16(), told.header("location")),
+        (303, "/work?view=list")
+    );
 }
 
 /// A0-20 and D-14.

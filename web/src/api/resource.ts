@@ -28,8 +28,11 @@ const APART = 250;
 const client = new QueryClient({ defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: APART, refetchOnWindowFocus: false, refetchOnReconnect: false } } });
 
 /** To ask takes time of its own: the page is shown first. */
-export const { promise: shown, resolve: show } = Promise.withResolvers<void>();
-setTimeout(show, 1000);
+export let show = () => {};
+export const shown = new Promise<void>((resolve) => {
+  show = resolve;
+  setTimeout(show, 1000);
+});
 
 function queryOf<T>(path: string, body = "") {
   const queryKey = [path, body];

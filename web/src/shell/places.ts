@@ -41,13 +41,9 @@ type Status = Got<"/api/status">["status"];
 /** Who is asked, who asks, and the counts of the sidebar. */
 export function useStatus() {
   const { data } = useResource<{ status: Status }>("/api/status", {
-    on: (event) => event.kind === "task" || event.kind === "agents" || event.kind === "conversation" || isEndOfRun(event.data["type"]),
+    on: (event) => event.kind === "task" || event.kind === "agents" || event.kind === "conversation" || /^(run\.|execution_(start|end)$)/.test(String(event.data["type"])),
   });
   return data?.status;
-}
-
-function isEndOfRun(type: unknown) {
-  return typeof type === "string" && /^(run\.|execution_(start|end)$)/.test(type);
 }
 
 interface PaletteState {

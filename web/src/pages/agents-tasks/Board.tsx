@@ -13,6 +13,7 @@ import { Windowed } from "../../parts/Windowed";
 import { Link, useQuery } from "../../router";
 import { flip } from "../../api/resource";
 import { Menu, type MenuEntry } from "../../parts/Menu";
+import { toast } from "../../parts/toasts";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 
 interface BoardProps {
@@ -89,7 +90,9 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
       if (drag && drag.over !== over) show({ ...drag, over });
     });
     on("pointerup", () => {
-      if (drag?.over && picture.current) onMove(task, drag.over);
+      const now = known.get(task.id)?.status ?? task.status;
+      if (drag?.over && now !== task.status) toast(`${task.id} is ${STATUS_WORDS[now].toLowerCase()} now.`);
+      else if (drag?.over && picture.current) onMove(task, drag.over);
       // The click that comes with it opens nothing.
       if (drag) window.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true, signal: AbortSignal.timeout(50) });
       end();
@@ -173,7 +176,7 @@ function Column({ status, lane, dragged, onGrab, filter, moves, standings, regis
       {loading && <Ghost rows={4} />}
       {!loading && !failure && tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
       {tasks.length > 0 && (
-        <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
+        <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} at={tasks.findIndex(({ id }) => moves.moved.has(id))} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
           {(task) => (
             <div data-task={task.id} className={dragged?.task.id === task.id ? "dragging" : ""}>
               <CardOf
