@@ -286,5 +286,7 @@ pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<Exit
         tasks::find(&mut context, &words, archived, arguments.limit)?
     };
     let listed = tasks::add_availability(&mut context, listed)?;
-    face.reply(&listed, &[], |screen| table(screen, &listed, "no tasks found"))
+    face.reply(&listed, &[], |screen| {
+        table(screen, &listed, "no tasks found")
+    })
 }
