@@ -164,6 +164,7 @@ type ColumnProps = Omit<ColumnsProps, "columns" | "label"> & { status: TaskStatu
 function Column({ status, lane, dragged, onGrab, filter, moves, standings, registry, selected, onMove, onOpen }: ColumnProps) {
   const isOver = dragged?.over === status && dragged.task.lane === lane;
   const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, lane, moves);
+  const at = tasks.findIndex(({ id }) => moves.moved.has(id));
   const heading = useId();
   return (
     <section className={isOver ? "agent-lane over" : "agent-lane"} aria-labelledby={heading} data-column={status} data-lane={lane} onPointerDown={onGrab}>
@@ -176,7 +177,7 @@ function Column({ status, lane, dragged, onGrab, filter, moves, standings, regis
       {loading && <Ghost rows={4} />}
       {!loading && !failure && tasks.length === 0 && <p className="small muted agent-lane-none">Nothing here</p>}
       {tasks.length > 0 && (
-        <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} at={tasks.findIndex(({ id }) => moves.moved.has(id))} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
+        <Windowed className="agent-cards" label={STATUS_WORDS[status]} items={tasks} at={at} keyOf={(task) => task.id} heightOf={() => 92} measured end={tasks.length < total ? more : undefined}>
           {(task) => (
             <div data-task={task.id} className={dragged?.task.id === task.id ? "dragging" : ""}>
               <CardOf
