@@ -35,13 +35,11 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Added>("add").or::<tasks::add::AddedMany>(),
         one::<RunView>("agents.execute")
             .or::<Event>()
-            .or::<executions::Piece<'static>>()
-            .or::<executions::many::Finished>()
-            .or::<executions::many::Summary>(),
+            .or::<executions::Piece<'static>>(),
         one::<agents::register::Imported>("agents.import"),
         one::<agents::lookup::Listed>("agents.list"),
-        one::<agents::trust::Trusting>("agents.trust"),
-        one::<agents::trust::Trusting>("agents.untrust"),
+        one::<agents::One>("agents.trust"),
+        one::<agents::One>("agents.untrust"),
         one::<ask::QueryReply>("ask")
             .or::<Event>()
             .or::<executions::Piece<'static>>(),

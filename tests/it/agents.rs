@@ -262,10 +262,6 @@ fn skipped_agent_files_are_named_by_every_command() {
     told(&workspace.ask("agents list"));
     told(&workspace.ask("agents show ami-creative"));
     told(&workspace.ask("agents execute 'design a layout'"));
-    let command = workspace.command(&["agents", "execute", "--stdin"]);
-    let reply = workspace.finish(command, "design\ncontent\n");
-    let last = reply.stdout.lines().last().unwrap();
-    told(&serde_json::from_str(last).unwrap());
     for (id, file) in [("kp", "k.yaml"), ("k", "k.yaml"), ("metrics", "m.yaml")] {
         let line = format!("agents show {id}");
         let error = workspace.refuse(&line, "E_AGENT_NOT_FOUND");

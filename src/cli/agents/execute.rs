@@ -1,6 +1,5 @@
 //! `cleo agents execute`
 
-use std::io::{BufReader, stdin};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,9 +8,9 @@ use super::route;
 use crate::cli::Face;
 use crate::cli::live::{Live, describe_answer};
 use crate::cli::screen::{Screen, Tone, status};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::ops::answers::INCOMPLETE;
-use crate::ops::executions::{Executor, Progress, execute_many, failure};
+use crate::ops::executions::{Executor, Progress, failure};
 use crate::route::{FINALIZE, Query};
 use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
@@ -24,12 +23,10 @@ Examples:
   cleo agents execute 'Explain the Second War in Warcraft history.'
   cleo agents execute 'Help me design a layout' --agent peter-logical
   cleo agents execute 'And the third?' --conversation conv_1769418000000_1
-  cleo agents execute --format ndjson 'Solve 2x + 5 = 15'      each step as it comes, the run last
-  cleo agents execute --stdin --jobs 4 < messages.txt")]
+  cleo agents execute --format ndjson 'Solve 2x + 5 = 15'      each step as it comes, the run last")]
 pub(in crate::cli) struct Arguments {
     /// The message
-    #[arg(required_unless_present = "stdin", conflicts_with = "stdin")]
-    message: Option<String>,
+    message: String,
 
     /// Agent to ask; if it is unavailable, a warning says so and the router chooses
     #[arg(long = "agent", value_name = "ID")]
@@ -38,26 +35,14 @@ pub(in crate::cli) struct Arguments {
     /// Conversation that the message belongs to
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
-
-    /// Read messages from standard input, one per line: text, or JSON with `input` and optional
-    /// `agentId` and `conversation`
-    #[arg(long)]
-    stdin: bool,
-
-    /// Messages from standard input to process in parallel; those of one conversation stay in order
-    #[arg(long, value_name = "N", default_value_t = 4, requires = "stdin", value_parser = clap::value_parser!(u16).range(1..=256))]
-    jobs: u16,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let Some(message) = arguments.message else {
-        return many(face, &arguments);
-    };
     let query = Query {
         conversation: arguments.conversation,
-        ..Query::new(message, arguments.requested_agent)?
+        ..Query::new(arguments.message, arguments.requested_agent)?
     };
-    let mut executor = executor(face)?;
+    let mut executor = Executor::open(&face.surroundings()?, route::match_of(face.settings))?;
     let mut live = Live::new(face);
     let mut to = FINALIZE.to_string();
     let shown = executor.execute(&query, &mut |told| match told {
@@ -109,45 +94,6 @@ fn describe_fallback(run: &Run) -> Option<String> {
     let error = error.filter(|_| run.status == RunStatus::Completed)?;
     let why = error.split_once(": ").map_or(error, |(_, why)| why);
     Some(format!("{why}; {} answered in its place", run.supervisor))
-}
-
-fn executor(face: &Face<'_>) -> Result<Executor> {
-    Executor::open(&face.surroundings()?, route::match_of(face.settings))
-}
-
-fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
-    let executor = executor(face)?;
-    let name = face.name;
-    let defaults = (
-        arguments.requested_agent.as_deref(),
-        arguments.conversation.as_deref(),
-    );
-    let mut lines = face.output.stream();
-    let input = BufReader::new(stdin());
-    let jobs = usize::from(arguments.jobs);
-    let mut kept = 0;
-    let summary = execute_many(&executor, input, jobs, defaults, &mut |done| {
-        let failed = done.as_ref().ok();
-        let failed = failed.and_then(|done| Some((done, done.failure.as_ref()?)));
-        match failed {
-            Some((done, error)) => lines.send_with(name, done, error),
-            None => lines.send(name, &done),
-        }
-        kept += usize::from(done.is_ok_and(|done| done.failure.is_some()));
-        lines.flush();
-        lines.is_open()
-    })?;
-    let error = (summary.failed > 0).then(|| {
-        let message = format!("{} of {} were not answered", summary.failed, summary.total);
-        let error = Error::new(Code::StepsFailed, message);
-        // An invalid message has left no run.
-        match kept {
-            0 => error,
-            _ => error.fix("cleo runs list"),
-        }
-    });
-    lines.finish(name, &summary, error.as_ref(), &summary.warnings);
-    Ok(face.output.end(lines))
 }
 
 fn head(screen: &mut Screen, supervisor: &str, agent: &str, reason: &str) {

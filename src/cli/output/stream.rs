@@ -66,18 +66,6 @@ impl<'a> Stream<'a> {
         self.note_write_error(written);
     }
 
-    /// Adds a failed reply that has a result, too.
-    pub(in crate::cli) fn send_with<T: Serialize>(
-        &mut self,
-        command: &str,
-        result: &T,
-        error: &Error,
-    ) {
-        self.failed = self.failed.or(Some(error.code));
-        let written = self.write(command, Some(result), Some(error));
-        self.note_write_error(written.map(|_| ()));
-    }
-
     /// Writes an envelope on a line, by one buffer where nothing has to be filtered or escaped.
     fn write<T: Serialize>(
         &mut self,

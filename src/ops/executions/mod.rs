@@ -3,7 +3,6 @@
 
 mod begin;
 mod finish;
-pub(crate) mod many;
 mod record;
 pub(crate) mod reply;
 
@@ -12,7 +11,6 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-pub(crate) use self::many::execute_many;
 use self::record::Record;
 pub(crate) use self::record::cancel;
 pub(crate) use self::reply::{Before, Delegations, delegations};
