@@ -73,7 +73,6 @@ pub(super) const RULES: &[Rule] = &[
     agents::runs_come_newest_first_and_filters_count,
     agents::tallies_follow_every_change_of_a_run,
     agents::what_was_answered_in_the_place_of_an_agent_is_counted,
-    agents::the_last_executions_are_glimpsed,
     agents::events_grow_and_are_read_from_any_cursor,
     agents::delegations_come_newest_first,
     agents::the_last_messages_come_in_the_order_in_which_they_were_said,

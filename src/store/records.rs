@@ -45,14 +45,6 @@ pub(crate) trait Runs {
 
     fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
-    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
-    fn executions_since(
-        &self,
-        user: Option<&str>,
-        since: &str,
-        limit: u32,
-    ) -> Result<Vec<ExecutionStat>>;
-
     /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
     fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
 
@@ -142,19 +134,6 @@ pub(crate) enum Order {
 pub(crate) struct RunPage {
     pub(crate) runs: Vec<Run>,
     pub(crate) total: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ExecutionStat {
-    pub(crate) agent: Option<String>,
-    /// Where it stands.
-    pub(crate) status: RunStatus,
-    /// Whether somebody else answered because its agent failed.
-    pub(crate) answered_by_fallback: bool,
-    /// How long it took, in milliseconds.
-    pub(crate) time_ms: Option<u64>,
-    /// When it began, RFC 3339 in UTC.
-    pub(crate) started_at: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

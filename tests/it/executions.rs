@@ -525,7 +525,7 @@ fn twenty_executions_are_measured() {
     let ids = column(&metrics["agents"], "agentId");
     assert_eq!(
         ids,
-        ["toby-technical", "ami-creative", "cleo-supervisor"],
+        ["ami-creative", "toby-technical", "cleo-supervisor"],
         "unused ones last"
     );
     for agent in &metrics["agents"].as_array().unwrap()[..2] {

@@ -1855,23 +1855,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ask": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Answers a query from a form, as a page */
-        post: operations["postAsk"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/health": {
         parameters: {
             query?: never;
@@ -2716,8 +2699,6 @@ export interface components {
              * @description How many of the completed executions were only routed, because no model was configured.
              */
             unansweredExecutions: number;
-            /** @description Executions of the last 24 hours. */
-            window: components["schemas"]["Window"];
         };
         Decided: ("matched" | "finalize") | "requested";
         /** @description Which skill a task gets, and why. */
@@ -3767,18 +3748,6 @@ export interface components {
             since: string;
             task: string;
         };
-        /** @description Executions that began in an hour. */
-        Hour: {
-            /** @description When the hour began, RFC 3339 in UTC. */
-            at: string;
-            /** Format: uint64 */
-            executions: number;
-            /**
-             * Format: uint64
-             * @description How many of them failed, or their agent did.
-             */
-            failed: number;
-        };
         /** @description How the health of a worker is checked. */
         How: "healthcheck" | "handshake";
         /** @description A conversation, as a row of the specification's table. */
@@ -4182,8 +4151,6 @@ export interface components {
              *     these has ended.
              */
             successRate: number | null;
-            /** @description Its executions of the last 24 hours. */
-            window: components["schemas"]["Spread"];
         };
         /** @description Tokens against the limit of an orchestrating agent. */
         Measurement: {
@@ -6067,31 +6034,6 @@ export interface components {
             tokenResolution: components["schemas"]["TokenResolution"];
         };
         Speaker: "agent" | "user" | "system";
-        /** @description How many executions there were, and how long answers took. */
-        Spread: {
-            /**
-             * Format: uint64
-             * @description How many were answered by the model or worker of their agent.
-             */
-            answered: number;
-            /** Format: uint64 */
-            executions: number;
-            /**
-             * Format: uint64
-             * @description How many of them failed, or their agent did.
-             */
-            failed: number;
-            /**
-             * Format: uint64
-             * @description Median of their time, in milliseconds; none before the first.
-             */
-            medianMs: number | null;
-            /**
-             * Format: uint64
-             * @description 95th percentile of their time, in milliseconds; none before the first.
-             */
-            p95Ms: number | null;
-        };
         /** @description Several tasks in one place. */
         Stack: {
             /** @description Number of tasks by status. */
@@ -6883,37 +6825,6 @@ export interface components {
             taskId: string;
             /** @description When the output was last verified for this user. */
             verifiedAt: string | null;
-        };
-        /** @description Executions of the last 24 hours, the current one included. */
-        Window: {
-            /**
-             * Format: uint64
-             * @description How many were answered by the model or worker of their agent.
-             */
-            answered: number;
-            /** Format: uint64 */
-            executions: number;
-            /**
-             * Format: uint64
-             * @description How many of them failed, or their agent did.
-             */
-            failed: number;
-            /** @description Each hour, oldest first, also those in which nothing was executed. */
-            hours: components["schemas"]["Hour"][];
-            /** @description Whether all executions of this time were read, and not only the last 10,000. */
-            isWhole: boolean;
-            /**
-             * Format: uint64
-             * @description Median of their time, in milliseconds; none before the first.
-             */
-            medianMs: number | null;
-            /**
-             * Format: uint64
-             * @description 95th percentile of their time, in milliseconds; none before the first.
-             */
-            p95Ms: number | null;
-            /** @description Since when, the beginning of an hour, RFC 3339 in UTC. */
-            since: string;
         };
         /** @description An object that may hold the requested agent. */
         Wish: {
@@ -9465,26 +9376,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithOperation"];
-                };
-            };
-        };
-    };
-    postAsk: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Answers a query from a form, as a page */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
                 };
             };
         };

@@ -203,15 +203,13 @@ fn show_metrics(screen: &mut Screen, metrics: &Metrics) {
     let time =
         |average: Option<f64>| average.map_or(String::new(), |average| format!("{average:.1} ms"));
     let dashboard = &metrics.dashboard;
-    let (counts, unanswered) = (&dashboard.counts, dashboard.unanswered_executions);
+    let unanswered = dashboard.unanswered_executions;
+    let answered = dashboard.completed_executions.saturating_sub(unanswered);
     screen
         .field("active agents", dashboard.active_agents)
-        .field(
-            "answered",
-            counts.completed_executions.saturating_sub(unanswered),
-        )
+        .field("answered", answered)
         .field("unanswered", unanswered)
-        .field("failed", counts.failed_executions)
+        .field("failed", dashboard.failed_executions)
         .field("average", time(dashboard.average_response_time_ms));
     for pattern in &dashboard.routing_patterns {
         let (used, percent) = (&pattern.used, pattern.share * 100.0);

@@ -238,20 +238,8 @@ fn executions_are_counted() {
             .sum()
     };
     assert_eq!(sum(agents, "/executionCount"), 20);
-    assert_eq!(sum(agents, "/window/executions"), 20);
     for one in agents.iter().filter(|one| one["executionCount"] != 0) {
         assert_eq!(one["successRate"], Value::Null, "no model was asked");
         assert!(one["lastUsedAt"].is_string());
     }
-    let window = &dashboard["window"];
-    let hours = window["hours"].as_array().unwrap();
-    assert_eq!((hours.len(), sum(hours, "/executions")), (24, 20));
-    // There is no model, so that none has an answer.
-    let none = json!({"executions": 20, "answered": 0, "medianMs": null});
-    assert!(
-        ["executions", "answered", "medianMs"]
-            .iter()
-            .all(|name| window[name] == none[name]),
-        "{window}"
-    );
 }

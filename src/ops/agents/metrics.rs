@@ -7,9 +7,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::load_in;
-use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
-use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::runs::open_after_recovery;
 use crate::ops::{Notes, Surroundings};
@@ -33,8 +31,12 @@ pub(crate) struct Metrics {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dashboard {
     pub(crate) active_agents: usize,
-    #[serde(flatten)]
-    pub(crate) counts: Counts,
+    pub(crate) total_agents: usize,
+    pub(crate) total_executions: u64,
+    /// How many executions are in progress.
+    pub(crate) active_executions: u64,
+    pub(crate) completed_executions: u64,
+    pub(crate) failed_executions: u64,
     /// How many of the completed executions were only routed, because no model was configured.
     pub(crate) unanswered_executions: u64,
     pub(crate) cancelled_executions: u64,
@@ -47,20 +49,6 @@ pub(crate) struct Dashboard {
     pub(crate) most_used_agents: Vec<Used>,
     /// Where executions went, `finalize` where no agent fits, most first.
     pub(crate) routing_patterns: Vec<Pattern>,
-    /// Executions of the last 24 hours.
-    pub(crate) window: Window,
-}
-
-/// How many agents and executions there are, in the form of the specification.
-#[derive(Clone, Copy, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Counts {
-    pub(crate) total_agents: usize,
-    pub(crate) total_executions: u64,
-    /// How many executions are in progress.
-    pub(crate) active_executions: u64,
-    pub(crate) completed_executions: u64,
-    pub(crate) failed_executions: u64,
 }
 
 /// How often an agent was used.
@@ -96,8 +84,6 @@ pub(crate) struct Measured {
     pub(crate) success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
     pub(crate) last_used_at: Option<String>,
-    /// Its executions of the last 24 hours.
-    pub(crate) window: Spread,
 }
 
 /// Counted executions of one agent, or of all.
@@ -143,23 +129,12 @@ pub(crate) fn metrics(
 ) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let user = surroundings.visible_user().or(wanted.user.as_deref());
-    let since = window::window_start(surroundings.clock.now());
-    let (tallies, seen) = match open_after_recovery(&workspace, &surroundings.clock)? {
-        Some(mut store) => {
-            let (transaction, from) = (store.read()?, timestamp(since));
-            let seen = transaction.executions_since(user, &from, window::EXECUTIONS_MAX)?;
-            (transaction.tallies(user)?, seen)
-        }
-        None => Default::default(),
+    let tallies = match open_after_recovery(&workspace, &surroundings.clock)? {
+        Some(mut store) => store.read()?.tallies(user)?,
+        None => Vec::new(),
     };
     let known = load_in(&workspace)?.keep_visible(surroundings.visible_user());
-    let (window, mut by_agent) = window::measure(since, &seen);
-    let mut metrics = measure(&known.agents, &tallies);
-    metrics.dashboard.window = window;
-    for agent in &mut metrics.agents {
-        agent.window = by_agent.remove(&agent.agent_id).unwrap_or_default();
-    }
-    Ok(metrics)
+    Ok(measure(&known.agents, &tallies))
 }
 
 fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
@@ -191,7 +166,6 @@ fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
             average_execution_time_ms: tallies.average_ms(RunStatus::ALL),
             success_rate: tallies.success_rate(),
             last_used_at: tallies.0.iter().map(|it| it.last_started.clone()).max(),
-            window: Spread::default(),
         }
     });
     let mut measured: Vec<Measured> = measured.collect();
@@ -205,20 +179,17 @@ fn measure(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     Metrics {
         dashboard: Dashboard {
             active_agents: measured.len(),
-            counts: Counts {
-                total_agents: agents.len(),
-                total_executions,
-                active_executions: all.runs(&[Pending, Running]),
-                completed_executions: all.runs(&[Completed, Unanswered]),
-                failed_executions: all.runs(&[Failed]),
-            },
+            total_agents: agents.len(),
+            total_executions,
+            active_executions: all.runs(&[Pending, Running]),
+            completed_executions: all.runs(&[Completed, Unanswered]),
+            failed_executions: all.runs(&[Failed]),
             unanswered_executions: all.runs(&[Unanswered]),
             cancelled_executions: all.runs(&[Cancelled, Interrupted]),
             success_rate: all.success_rate(),
             average_response_time_ms: all.average_ms(&[Completed, Unanswered]),
             most_used_agents: real.take(MOST_USED).cloned().collect(),
             routing_patterns: used.into_iter().map(share).collect(),
-            window: Window::default(),
         },
         agents: measured,
     }

@@ -10,7 +10,6 @@ mod roster;
 pub(crate) mod sync;
 mod terms;
 pub(crate) mod trust;
-mod window;
 
 use std::collections::HashMap;
 

@@ -323,47 +323,6 @@ pub(super) fn what_was_answered_in_the_place_of_an_agent_is_counted(store: &mut 
         .map(|one| (one.agent, one.answered_by_fallback))
         .collect();
     assert_eq!(counted, [(Some("a".to_string()), 1)]);
-    let seen = transaction.executions_since(None, "2026", 9).unwrap();
-    assert_eq!(
-        seen.iter().filter(|one| one.answered_by_fallback).count(),
-        1
-    );
-}
-
-pub(super) fn the_last_executions_are_glimpsed(store: &mut dyn Store) {
-    let execution = |id: &str, minute: u32| Run {
-        started_at: format!("2026-01-26T09:{minute:02}:00.000Z"),
-        answered_by: Some(crate::run::AnsweredBy::Model),
-        execution_time_ms: Some(minute.into()),
-        ..run(id, Some("a"), RunStatus::Completed)
-    };
-    let query = Run {
-        kind: RunKind::Query,
-        ..execution("q", 5)
-    };
-    put_runs(
-        store,
-        &[
-            execution("1", 1),
-            execution("2", 2),
-            query,
-            execution("3", 3),
-        ],
-    );
-    let transaction = store.read().unwrap();
-    let times = |user: Option<&str>, since: &str, limit: u32| -> Vec<u64> {
-        let seen = transaction.executions_since(user, since, limit).unwrap();
-        seen.iter().filter_map(|one| one.time_ms).collect()
-    };
-    assert_eq!(times(None, "2026", 9), [3, 2, 1]);
-    assert_eq!(times(Some("u"), "2026-01-26T09:02:00.000Z", 9), [3, 2]);
-    assert_eq!(times(None, "2026", 1), [3]);
-    assert!(times(Some("other"), "2026", 9).is_empty());
-    let seen = transaction.executions_since(None, "2026", 1).unwrap();
-    assert_eq!(
-        (seen[0].agent.as_deref(), seen[0].status),
-        (Some("a"), RunStatus::Completed)
-    );
 }
 
 pub(super) fn events_grow_and_are_read_from_any_cursor(store: &mut dyn Store) {

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
-use crate::store::records::{Dir, ExecutionStat, Order, RunFilter, RunPage, Runs, Tally};
+use crate::store::records::{Dir, Order, RunFilter, RunPage, Runs, Tally};
 
 pub(super) const COLUMNS: &str = unchanged!(
     "id, owner, record, kind, status",
@@ -100,34 +100,6 @@ impl Runs for SqliteTransaction<'_> {
              ORDER BY position"
         );
         self.all(&sql, [owner], read)
-    }
-
-    fn executions_since(
-        &self,
-        user: Option<&str>,
-        since: &str,
-        limit: u32,
-    ) -> Result<Vec<ExecutionStat>> {
-        let whose = match user {
-            Some(_) => "user_id = ?3",
-            None => "?3 IS NULL",
-        };
-        // The last ones first, so that those of all times are not read for the few of this one.
-        let sql = format!(
-            "SELECT * FROM (SELECT id, agent, status, execution_time_ms, started_at,
-                    status = 'completed' AND agent IS NOT NULL AND has_error FROM runs
-                WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
-             WHERE started_at >= ?1"
-        );
-        self.all(&sql, (since, limit, user), |row| {
-            Ok(ExecutionStat {
-                agent: row.get(1)?,
-                status: word(row, 2)?,
-                time_ms: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
-                started_at: row.get(4)?,
-                answered_by_fallback: row.get(5)?,
-            })
-        })
     }
 
     fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>> {

@@ -129,22 +129,18 @@ interface ArchitectureRailProps {
 function ArchitectureRail({ metrics, name, of }: ArchitectureRailProps) {
   const all = metrics?.dashboard;
   const atWork = useStatus()?.counts.atWork;
-  const day = all?.window;
   return (
     <Rail>
       <Fact label="Active agents" value={all?.activeAgents} unit={all && `of ${all.totalAgents}`} href="/agents/manage?status=active" title="Agents that are active, the supervisor too" />
       <Fact label="At work" value={atWork} glyph={atWork ? "running" : undefined} title="Attempts of runs, executions, and claims outside of runs" href="/" />
       <Fact
-        label="Executions 24 h"
-        value={day && `${count(day.executions)}${day.isWhole ? "" : "+"}`}
-        unit={day && (day.failed > 0 ? `${count(day.failed)} failed` : "none failed")}
-        title={all && `${count(all.totalExecutions)} since the beginning`}
+        label="Executions"
+        value={all && count(all.totalExecutions)}
+        unit={all && (all.failedExecutions > 0 ? `${count(all.failedExecutions)} failed` : "none failed")}
       />
       <Fact
-        label="Median answer"
-        value={day && (day.medianMs === null ? "none yet" : duration(day.medianMs))}
-        unit={day && day.p95Ms !== null ? `p95 ${duration(day.p95Ms)}` : undefined}
-        title={day && `Of ${count(day.answered)} in 24 hours that a model or a worker answered`}
+        label="Average answer"
+        value={all && (all.averageResponseTimeMs === null ? "none yet" : duration(all.averageResponseTimeMs))}
       />
       <Fact wide label="Where messages went" value={all && <ShareBar patterns={all.routingPatterns} name={name} of={of} />} />
     </Rail>
@@ -210,9 +206,7 @@ function AgentsTable({ agents, metrics }: { agents: readonly Agent[]; metrics: R
   const known = useMemo(() => agents.filter((agent) => agent.status !== "archived"), [agents]);
   return (
     <section className="agents-table" aria-labelledby="agents-table">
-      <h2 id="agents-table">
-        Agents <span className="muted">24 hours</span>
-      </h2>
+      <h2 id="agents-table">Agents</h2>
       <Loaded of={metrics}>{(facts) => <Table agents={known} facts={facts} />}</Loaded>
       {known.length > MOST && (
         <p className="small muted padded">
@@ -229,7 +223,7 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
   const of = new Map(facts.agents.map((one) => [one.agentId, one]));
   return (
     <table className="table">
-      <TableHead columns={["Agent", ["Runs", "figure"], ["Median", "figure"], ["Success", "figure"]]} />
+      <TableHead columns={["Agent", ["Runs", "figure"], ["Average", "figure"], ["Success", "figure"]]} />
       <tbody>
         {agents.slice(0, MOST).map((agent) => {
           const one = of.get(agent.id);
@@ -244,9 +238,9 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                   </span>
                 </Link>
               </td>
-              <td className="figure">{one?.window.executions ?? 0}</td>
-              <td className="figure">{one?.window.medianMs == null ? NONE : duration(one.window.medianMs)}</td>
-              <td className="figure">{one === undefined || one.window.executions === 0 ? NONE : percent(1 - one.window.failed / one.window.executions, 1)}</td>
+              <td className="figure">{one?.executionCount ?? 0}</td>
+              <td className="figure">{one?.averageExecutionTimeMs == null ? NONE : duration(one.averageExecutionTimeMs)}</td>
+              <td className="figure">{one?.successRate == null ? NONE : percent(one.successRate, 1)}</td>
             </tr>
           );
         })}

@@ -39,7 +39,7 @@ export default function Overview() {
       <div className="agents-overview">
         <header className="agents-overview-head">
           <p className="agents-overview-sum">
-            {resource.data && total !== undefined ? `${plural(agents.length, "agent")}, ${plural(metrics.data?.dashboard.window.executions ?? 0, "execution")} in 24 h` : " "}
+            {resource.data && total !== undefined ? `${plural(agents.length, "agent")}, ${plural(metrics.data?.dashboard.totalExecutions ?? 0, "execution")}` : " "}
           </p>
           <p className="muted">Messages go to the agent whose words and tags they name. Every route keeps its reasons.</p>
         </header>
