@@ -77,17 +77,6 @@ impl Matrix {
             by_symptom: split_keys(normalize_rows(&rows.by_symptom)),
         }
     }
-
-    /// Lists the keywords of a skill without effect, because rows of the manifest replace them.
-    pub(crate) fn list_shadowed<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
-        let is_heard = |word: &str| {
-            let word = normalize(word.trim());
-            let mut rows = self.by_keyword.iter();
-            rows.any(|(keys, _)| keys.contains(&word))
-        };
-        let words = skill.keywords.iter().map(String::as_str);
-        words.filter(|word| !is_heard(word)).collect()
-    }
 }
 
 fn normalize_rows(rows: &Written) -> Written {

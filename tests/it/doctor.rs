@@ -1,8 +1,7 @@
 //! `cleo doctor`: one test for each thing that can be wrong, and the proof by killed writers.
 
 use std::fs::{File, Permissions, set_permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::time::{Duration, SystemTime};
+use std::os::unix::fs::PermissionsExt;
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -224,46 +223,6 @@ fn folder_without_room_is_found() {
     for finding in folders {
         assert_eq!(finding["status"], "fail", "{finding}");
         says(&finding["fix"], "df -h ");
-    }
-}
-
-#[test]
-fn stale_drafts_of_killed_processes_show() {
-    let workspace = workspace()
-        .with(".cleo/.new-Young1", "")
-        .with(".cleo/.new-Old123", "")
-        .with(".new-Old123", "")
-        .with(".cleo/runs/run_1/outputs/.new-Old123", "");
-    let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
-    let age = |draft: &str| {
-        let mut options = File::options();
-        let old = options.write(true).open(workspace.path(draft)).unwrap();
-        old.set_modified(hours_ago).unwrap();
-    };
-    age(".cleo/.new-Old123");
-    age(".new-Old123");
-    age(".cleo/runs/run_1/outputs/.new-Old123");
-    let fix = only(&workspace, "workspace.leftovers", "warn", "3 drafts");
-    let listed = workspace.shell(&fix);
-    assert_eq!(listed.exit, 0, "{listed}");
-    assert_eq!(listed.stdout.lines().count(), 3, "{listed}");
-    assert!(!listed.stdout.contains("Young"), "{listed}");
-    workspace.write("other/outputs/.new-Theirs", "");
-    age("other/outputs/.new-Theirs");
-    symlink("../../other", workspace.path(".cleo/runs/run_2")).unwrap();
-    symlink(
-        "../../../other/outputs",
-        workspace.path(".cleo/runs/run_1/more"),
-    )
-    .unwrap();
-    workspace.ok("doctor --fix");
-    only(&workspace, "workspace.leftovers", "warn", "1 draft");
-    for kept in [
-        ".cleo/.new-Young1",
-        ".new-Old123",
-        "other/outputs/.new-Theirs",
-    ] {
-        assert!(workspace.path(kept).exists(), "{kept}");
     }
 }
 
@@ -490,31 +449,11 @@ fn database_with_other_tables_is_refused() {
 }
 
 #[test]
-fn faulty_and_hidden_skills_are_found() {
+fn faulty_skills_are_found() {
     let workspace = workspace().with("skills/own/SKILL.md", "---\nname: own\n---\nx\n");
     assert!(amiss(&workspace).iter().any(|(check, status, message, _)| {
         check == "skills" && status == "warn" && message.contains("skills/own/SKILL.md")
     }));
-    let workspace = TestWorkspace::with_plan().env("PATH", &plain_path());
-    let skill = "---\nname: ct-validator\ndescription: Mine. Use when asked.\n---\nx\n";
-    workspace.write("skills/ct-validator/SKILL.md", skill);
-    let fix = only(
-        &workspace,
-        "skills.shadowed",
-        "warn",
-        "skills/ct-validator/SKILL.md has the same name and takes precedence",
-    );
-    assert_eq!(fix, "cleo skills show ct-validator");
-    assert_eq!(workspace.shell(&fix).exit, 0);
-}
-
-#[test]
-fn keywords_that_project_rows_replace_are_found() {
-    let rows = r#"{"dispatch_matrix": {"by_keyword": {"forge|build": "ct-task-executor"}}}"#;
-    let workspace = workspace().with("skills/manifest.json", rows);
-    let what = "ct-task-executor, so these have no effect: implement, execute, create";
-    let fix = only(&workspace, "skills.keywords", "warn", what);
-    assert_eq!(fix, "cleo skills show ct-task-executor");
 }
 
 #[test]

@@ -1,26 +1,22 @@
-//! Damaged rows and pages of the database, and the permissions of its files.
+//! Damaged rows and pages of the database.
 
 use std::fs;
 
 use super::Finding;
-use crate::error::{Result, quote};
+use crate::error::Result;
 use crate::file::unwritable;
 use crate::id::TaskId;
 use crate::ops::transfer::write_copy;
 use crate::store::left_out::{self, Damage};
-use crate::store::sqlite::open_to_others;
 use crate::workspace::Workspace;
 
-/// Maximum number of removed rows that are named.
-const REMOVED_NAMED: usize = 20;
-
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
-    let mut findings = vec![check_permissions(workspace)];
     left_out::take();
     let read = workspace
         .open_store()
         .and_then(|mut store| store.read_every_row());
     let damaged = left_out::take();
+    let mut findings = Vec::new();
     // An error of the whole database is a finding of `database::check`.
     if read.is_ok() && damaged.is_empty() {
         findings.push(Finding::ok("database.rows", "every row can be read"));
@@ -34,15 +30,11 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
     let Some(mut store) = workspace.store_if_there()? else {
         return Ok(Vec::new());
     };
-    let removed = store.remove_damaged()?;
-    let named = removed.iter().take(REMOVED_NAMED);
-    let finding = |message| Finding::ok("database.removed", message);
-    let named = named.map(|Damage { row, what }| finding(format!("{row} was removed ({what})")));
-    let mut findings: Vec<Finding> = named.collect();
-    if let Some(more) = removed.len().checked_sub(REMOVED_NAMED + 1) {
-        findings.push(finding(format!("{} more rows were removed", more + 1)));
-    }
-    Ok(findings)
+    let removed = store.remove_damaged()?.into_iter();
+    let findings = removed.map(|Damage { row, what }| {
+        Finding::ok("database.removed", format!("{row} was removed ({what})"))
+    });
+    Ok(findings.collect())
 }
 
 /// Makes indexes and counts anew beside a copy of the database as it was, or saves the readable rows into a new file
@@ -112,17 +104,4 @@ fn describe_row(damage: Damage) -> Finding {
         Err(_) => "cleo explain E_ROW_DAMAGED".to_string(),
     };
     Finding::fail("database.rows", message, fix)
-}
-
-/// Finds files that other accounts may read; cleo closes them when it opens a store.
-fn check_permissions(workspace: &Workspace) -> Finding {
-    let check = "workspace.permissions";
-    let open = open_to_others(&workspace.database());
-    if open.is_empty() {
-        return Finding::ok(check, "no other account may read the database");
-    }
-    let paths = open.iter().map(|path| quote(&path.to_string_lossy()));
-    let paths: Vec<String> = paths.collect();
-    let message = format!("other accounts may use {}", paths.join(", "));
-    Finding::warn(check, message, format!("chmod go= {}", paths.join(" ")))
 }

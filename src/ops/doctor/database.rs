@@ -13,8 +13,6 @@ use crate::store::sqlite::SqliteStore;
 use crate::store::{OperationFilter, Store};
 use crate::workspace::Workspace;
 
-/// Size of the write-ahead log, in bytes, from which on every start is slower.
-const LOG_MAX: u64 = 16 << 20;
 /// Maximum clock skew.
 const SLACK: TimeDelta = TimeDelta::minutes(5);
 /// Maximum number of claims that are named.
@@ -28,7 +26,6 @@ pub(super) fn check(surroundings: &Surroundings, workspace: &Workspace) -> Vec<F
     let mut findings = vec![
         check_integrity(&store),
         check_counts(&store),
-        check_log(&store, workspace),
         check_clock(&mut store, &surroundings.clock)
             .unwrap_or_else(|error| Finding::from_error("clock", error)),
     ];
@@ -63,20 +60,6 @@ fn check_counts(store: &SqliteStore) -> Finding {
         ),
         Ok(problems) => Finding::fail(check, problems.join("; "), "cleo doctor --fix"),
     }
-}
-
-fn check_log(store: &SqliteStore, workspace: &Workspace) -> Finding {
-    let (check, bytes) = ("database.log", store.log_bytes());
-    if bytes <= LOG_MAX {
-        return Finding::ok(check, format!("the write-ahead log has {bytes} bytes"));
-    }
-    let message = format!(
-        "the write-ahead log has {bytes} bytes; some process has been reading for so long that it \
-         cannot be shortened"
-    );
-    let place = workspace.database();
-    let fix = format!("fuser -v {}", quote(&place.to_string_lossy()));
-    Finding::warn(check, message, fix)
 }
 
 /// Compares the clock with the time of the last change.

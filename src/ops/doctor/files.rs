@@ -1,20 +1,16 @@
 //! Skills, protocols, the manifest and the folders of a workspace.
 
-use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use walkdir::{DirEntry, WalkDir};
 
 use super::Finding;
-use crate::dispatch::Matrix;
-use crate::error::{Result, quote};
+use crate::error::quote;
 use crate::file::unwritable;
 use crate::ops::manifest::{self, Compact};
 use crate::ops::operation::Nothing;
 use crate::ops::{Context, Surroundings, skills};
-use crate::skill::Skill;
 use crate::workspace::{OUTPUT_DIR, RUNS, Workspace};
 
 /// Maximum number of findings of one kind.
@@ -28,45 +24,19 @@ pub(super) fn check_skills(surroundings: &Surroundings) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     let left_out = catalogue.warnings.iter().take(NAMED_MAX);
     findings.extend(left_out.map(|text| Finding::warn("skills", text, "cleo skills validate")));
-    for other in catalogue.shadowed.iter().take(NAMED_MAX) {
-        let message = format!(
-            "{} is not used: {} has the same name and takes precedence",
-            other.path, other.shadowed_by
-        );
-        let show = format!("cleo skills show {}", quote(&other.name));
-        findings.push(Finding::warn("skills.shadowed", message, show));
-    }
-    let skills = catalogue.skills.iter();
-    let unused = skills.filter_map(|skill| check_keywords(skill, &catalogue.matrix));
-    findings.extend(unused.take(NAMED_MAX));
     match skills::judge(surroundings, &[]) {
         Ok(judged) => findings.extend(judged.iter().filter_map(describe_fault).take(NAMED_MAX)),
         Err(error) => findings.push(Finding::from_error("skills.valid", error)),
     }
     if findings.is_empty() {
         let n = catalogue.skills.len();
-        let message = format!("{n} skills, all valid, none hidden by another");
+        let message = format!("{n} skills, all valid");
         findings.push(Finding::ok("skills", message));
     }
     let n = catalogue.protocols.len();
     let message = format!("{n} protocols and their base can be read");
     findings.push(Finding::ok("protocols", message));
     findings
-}
-
-/// Warns of keywords without effect: rows of a project's skills/manifest.json replace all keywords of their skill.
-fn check_keywords(skill: &Skill, matrix: &Matrix) -> Option<Finding> {
-    let words = matrix.list_shadowed(skill);
-    if !skill.active || words.is_empty() {
-        return None;
-    }
-    let message = format!(
-        "rows of skills/manifest.json replace the keywords of {}, so these have no effect: {}",
-        skill.name,
-        words.join(", ")
-    );
-    let fix = format!("cleo skills show {}", quote(&skill.name));
-    Some(Finding::warn("skills.keywords", message, fix))
 }
 
 fn describe_fault(judged: &skills::Validated) -> Option<Finding> {
@@ -105,12 +75,8 @@ pub(super) fn check_manifest(context: &mut Context) -> Finding {
     }
 }
 
-/// Minimum age of a draft that an ended process left.
-const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// The prefix of the drafts of `file::write_whole`.
 const DRAFT: &str = ".new-";
-/// Number of random characters after it.
-const RANDOM: usize = 6;
 /// Number of bytes that a folder must have room for.
 const PROBE: u64 = 1 << 17;
 
@@ -122,7 +88,6 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .collect();
     findings.push(check_ignored(workspace));
     findings.extend(check_links(workspace));
-    findings.push(check_leftovers(workspace));
     findings
 }
 
@@ -181,67 +146,4 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
         findings.push(Finding::ok(check, message));
     }
     findings
-}
-
-/// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
-fn list_leftovers(workspace: &Workspace) -> Vec<PathBuf> {
-    let list = |folder: &Path| {
-        let folder = workspace.confine(&folder.to_string_lossy());
-        let entries = folder.ok().and_then(|folder| fs::read_dir(folder).ok());
-        entries.into_iter().flatten().flatten()
-    };
-    let runs = list(Path::new(RUNS)).filter(|run| run.file_type().is_ok_and(|it| it.is_dir()));
-    let runs = runs.map(|run| Path::new(RUNS).join(run.file_name()));
-    let mut folders = Vec::from_iter(runs.flat_map(|run| [run.join("outputs"), run]));
-    // An export leaves its drafts in the root, and `init` below .claude.
-    folders.extend([".", ".cleo", ".claude", ".claude/agents", OUTPUT_DIR].map(PathBuf::from));
-    let left = folders
-        .iter()
-        .flat_map(|folder| list(folder))
-        .filter(|entry| {
-            let name = entry.file_name();
-            let random = name.to_str().and_then(|name| name.strip_prefix(DRAFT));
-            let is_draft = random.is_some_and(|random| {
-                random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            });
-            let changed = entry.metadata().and_then(|there| there.modified()).ok();
-            let age = changed.and_then(|changed| changed.elapsed().ok());
-            is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
-        });
-    left.map(|entry| entry.path()).collect()
-}
-
-/// Removes the drafts in the folder of the workspace, where a user keeps no files.
-pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<Option<Finding>> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let own = real(&workspace.root.join(".cleo")).unwrap_or_default();
-    let mut left = list_leftovers(workspace);
-    left.retain(|path| {
-        let is_file = path.symlink_metadata().is_ok_and(|there| there.is_file());
-        let folder = path.parent().and_then(real);
-        is_file && folder.is_some_and(|folder| folder.starts_with(&own))
-    });
-    for path in &left {
-        fs::remove_file(path).map_err(|cause| unwritable(path, cause))?;
-    }
-    let message = format!("{} drafts of ended processes were removed", left.len());
-    Ok((!left.is_empty()).then(|| Finding::ok("workspace.leftovers", message)))
-}
-
-fn check_leftovers(workspace: &Workspace) -> Finding {
-    let check = "workspace.leftovers";
-    let left = list_leftovers(workspace).into_iter();
-    let left = left.map(|path| quote(&path.to_string_lossy()).to_string());
-    let left = Vec::from_iter(left);
-    if left.is_empty() {
-        return Finding::ok(check, "no process left a draft behind");
-    }
-    let drafts = match left.len() {
-        1 => "1 draft".to_string(),
-        n => format!("{n} drafts"),
-    };
-    let message = format!(
-        "ended processes left {drafts} behind, which can be removed; `cleo doctor --fix` removes the files in .cleo"
-    );
-    Finding::warn(check, message, format!("ls -ld {}", left.join(" ")))
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode};
 
+use super::SqliteStore;
 use super::faults::Faults;
 use super::place::create_private;
-use super::{SqliteStore, log_of};
 use crate::error::Result;
 
 const PROBLEMS_MAX: usize = 10;
@@ -116,10 +116,6 @@ impl SqliteStore {
         copied
             .map(drop)
             .at(if is_of_copy { place } else { &self.path })
-    }
-
-    pub(crate) fn log_bytes(&self) -> u64 {
-        std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
     }
 }
 

@@ -39,7 +39,7 @@ use faults::Faults;
 use nodes::Unwritten;
 use opening::{log_of, pragma};
 use place::DatabaseFiles;
-pub(crate) use place::{check_place, open_to_others};
+pub(crate) use place::check_place;
 use queries::Statements;
 
 /// Timeout for other writers.

@@ -94,27 +94,10 @@ pub(super) fn create_private(database: &Path) -> Result<()> {
     }
 }
 
-pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
-    let folder = database.parent().map(Path::to_path_buf);
-    let all = folder
-        .into_iter()
-        .chain([database.to_path_buf()])
-        .chain(companion_files(database));
-    let is_open = |path: &PathBuf| fs::metadata(path).is_ok_and(|there| there.mode() & 0o077 != 0);
-    all.filter(is_open).collect()
-}
-
 fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
-    let target = fs::canonicalize(place);
-    let root = fs::canonicalize(root);
-    let inside = match (&target, &root) {
-        (Ok(target), Ok(root)) => target.starts_with(root),
-        _ => false,
-    };
-    let there = match inside {
-        true => fs::metadata(place).ok(),
-        false => None,
-    };
+    let (target, root) = (fs::canonicalize(place), fs::canonicalize(root));
+    let is_inside = matches!((target, root), (Ok(target), Ok(root)) if target.starts_with(&root));
+    let there = fs::metadata(place).ok().filter(|_| is_inside);
     there.ok_or_else(|| {
         let message = format!(
             "{} is a link that leads out of the workspace; cleo does not follow it",
