@@ -44,8 +44,6 @@ pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {
     fn on_events(&mut self, events: &[Event], track: &RunProjection);
-
-    fn show(&mut self, _board: &RunProjection) {}
 }
 
 #[derive(Clone, Debug, Default)]

@@ -172,7 +172,6 @@ impl Engine<'_> {
             false => Duration::ZERO,
         };
         self.handle_updates(patience);
-        self.recorder.listener.show(&self.recorder.track);
         self.check_stop()
     }
 

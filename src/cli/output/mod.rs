@@ -229,10 +229,6 @@ impl Output {
         self.notes.clone()
     }
 
-    pub(super) fn can_draw(&self) -> bool {
-        self.notes.can_draw()
-    }
-
     pub(super) fn note(&self, text: &str) {
         self.notes.line(Tone::Dim, text);
     }

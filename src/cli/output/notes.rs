@@ -1,9 +1,8 @@
 //! Messages on standard error.
 
-use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use crate::cli::screen::{Cell, Screen, Tone};
+use crate::cli::screen::{Screen, Tone};
 use crate::error::Error;
 
 /// Lines for people on standard error.
@@ -11,23 +10,12 @@ use crate::error::Error;
 pub(in crate::cli) struct Notes {
     color: bool,
     quiet: bool,
-    /// Number of drawn lines that the next drawing replaces.
-    drawn: usize,
 }
 
 impl Notes {
     /// Makes them; `quiet` shows errors only.
     pub(super) fn new(color: bool, quiet: bool) -> Notes {
-        Notes {
-            color,
-            quiet,
-            drawn: 0,
-        }
-    }
-
-    pub(super) fn can_draw(&self) -> bool {
-        let able = env::var("TERM").is_ok_and(|term| term != "dumb");
-        able && !self.quiet && io::stderr().is_terminal()
+        Notes { color, quiet }
     }
 
     pub(super) fn warn(&self, warnings: &[String]) {
@@ -63,30 +51,6 @@ impl Notes {
             let mut screen = Screen::new(self.color);
             screen.line(tone, text);
             write_to_stderr(&screen.finish());
-        }
-    }
-
-    /// Draws lines over those of the last drawing. Each is cut at the width of the terminal.
-    pub(in crate::cli) fn draw(&mut self, rows: &[Vec<Cell>]) {
-        let mut screen = Screen::new(self.color);
-        for row in rows {
-            screen.cut(row);
-        }
-        let above = self.move_cursor_up();
-        self.drawn = rows.len();
-        write_to_stderr(&(above + &screen.finish()));
-    }
-
-    pub(in crate::cli) fn erase(&mut self) {
-        let above = self.move_cursor_up();
-        self.drawn = 0;
-        write_to_stderr(&above);
-    }
-
-    fn move_cursor_up(&self) -> String {
-        match self.drawn {
-            0 => String::new(),
-            lines => format!("\u{1b}[{lines}A\u{1b}[J"),
         }
     }
 }
