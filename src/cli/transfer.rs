@@ -26,8 +26,7 @@ Examples:
 The format is detected from the content. An id such as T12 is kept if it is free; other tasks get
 the next id and are found by their old one: cleo find OLD-ID. Importing the same file again
 updates changed tasks; fields that the file does not have stay unchanged. Control characters are
-removed from texts; the original is kept in `extra` and reported. If the file has errors, nothing
-is imported.
+removed from texts, which is reported. If the file has errors, nothing is imported.
 
 An export of cleo can be imported into any copy of the workspace: tasks are matched by their
 `uid`. The later change wins, notes of both copies are kept, tasks that stay unchanged here are

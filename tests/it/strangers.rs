@@ -230,7 +230,6 @@ fn damaged_task_costs_nothing_but_itself() {
             "list",
             "list --status pending",
             "find token",
-            "find refresh --regex",
             "next",
             "orchestrator ready",
             "orchestrator waves",
@@ -927,9 +926,6 @@ fn numbers_that_do_not_fit_are_refused() {
     let workspace = TestWorkspace::new();
     let file = "backlog/tasks/task-1.md";
     let front = |weight: &str| format!("---\nid: TASK-1\ntitle: A\nweight: {weight}\n---\n");
-    workspace.write(file, front(".inf"));
-    let refused = workspace.refuse("import backlog", "E_IMPORT_INVALID");
-    says(&refused, "not a number that can be kept");
     workspace.write(file, front("1e400"));
     workspace.ok("import backlog");
     let task = workspace.ask("show T1")["result"]["task"].clone();

@@ -191,33 +191,6 @@ fn copy_of_other_tasks_with_same_ids_is_added_once() {
 }
 
 #[test]
-fn entry_of_renumbered_task_is_named() {
-    let from = TestWorkspace::new();
-    from.ok("add 'Research the paint'");
-    let spawned = from.result("spawn T1");
-    let entry = spawned["manifestId"].as_str().unwrap();
-    from.ok(&format!(
-        "manifest append --id {entry} --file paint.md --title Paint --topic paint --task T1 \
-         --finding A. --finding B. --finding C."
-    ));
-    from.ok("export --output tasks.jsonl");
-    let to = TestWorkspace::new();
-    to.ok("add 'Of its own'");
-    for file in ["tasks.jsonl", "claudedocs/agent-outputs/MANIFEST.jsonl"] {
-        to.write(file, from.read(file));
-    }
-    let reply = to.ask("import tasks.jsonl");
-    let expected = format!(
-        "T2 is T1 in the file: the entry {entry} (paint.md) is linked to it, but names T1 and does not prove T2; if it \
-         is the work of T2, append an entry for paint.md that names T2"
-    );
-    assert_eq!(reply["warnings"], json!([expected]));
-    let entries = to.result("manifest list --task T2")["entries"].clone();
-    assert_eq!(entries[0]["id"], entry);
-    assert_eq!(to.ask("import tasks.jsonl")["warnings"], json!([]));
-}
-
-#[test]
 fn id_at_end_of_range_does_not_use_up_all_others() {
     let line =
         "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";
@@ -279,13 +252,7 @@ fn reimport_updates_but_never_reverts_local_work() {
 #[test]
 fn what_is_over_can_be_left_out() {
     let workspace = TestWorkspace::new();
-    let report = import(
-        &workspace,
-        "small-todo.json",
-        &["--open-only", "--no-archive"],
-    );
-    assert_eq!(report["result"]["read"], 11);
-    let report = import(&TestWorkspace::new(), "taskwarrior.json", &["--open-only"]);
+    let report = import(&workspace, "taskwarrior.json", &["--open-only"]);
     assert_eq!(report["result"]["leftOut"]["total"], 3);
     assert_eq!(report["result"]["byStatus"]["done"], Value::Null);
 }
@@ -478,20 +445,6 @@ fn export_of_another_workspace_is_not_overwritten() {
 }
 
 #[test]
-fn incomplete_document_is_named_as_such() {
-    let workspace = TestWorkspace::new();
-    for text in [
-        "{\"_meta\":{\"schemaVersion\":\"1\"},\n\"tasks\":[{\"id\":\"T0",
-        "[{",
-    ] {
-        workspace.write("half.json", text);
-        let refused = workspace.fails("import half.json", "E_IMPORT_INVALID");
-        says(&refused, "ends in the middle");
-        says(&refused["error"]["fix"], "tail -n 3 ");
-    }
-}
-
-#[test]
 fn one_changed_task_is_one_changed_line() {
     let workspace = TestWorkspace::with_plan();
     let before = workspace.ok("export").stdout;
@@ -526,12 +479,8 @@ fn control_chars_are_removed_and_reported() {
     assert_eq!(task["labels"][0], "l m");
     assert_eq!(
         changed["shown"][0]["reason"],
-        "control characters were removed; the original is in extra.original"
+        "control characters were removed"
     );
-    let kept = &task["extra"]["original"];
-    assert_eq!(kept["title"], "a\u{1b}[2Jb\u{9b}c");
-    assert_eq!(kept["description"], "x\u{7}y\n\tz");
-    assert_eq!(kept["labels"], serde_json::json!(["l\0m"]));
     let again = workspace.ask("import i.jsonl --from beads");
     assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }

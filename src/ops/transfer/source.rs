@@ -39,9 +39,6 @@ pub(super) fn read_text(
         Some(format) => vec![format],
         None => detect(&bytes),
     };
-    if formats.is_empty() {
-        refuse_torn(path, &bytes)?;
-    }
     let format = choose(path, &formats)?;
     if format == Format::Backlog {
         let named = display_name(path);
@@ -51,7 +48,6 @@ pub(super) fn read_text(
     let mut reading = Reading::new(format, now);
     reading.read(&bytes);
     if format == Format::Todo
-        && !request.no_archive
         && let Some((name, bytes)) = read_archive(path)?
     {
         (reading.file, reading.is_archive) = (Some(name), true);
@@ -77,35 +73,13 @@ fn find_exported_text(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn read_folder(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     let folders = ["", "backlog", ".backlog"].map(|name| path.join(name));
-    let backlog = folders.into_iter().find(|it| it.join("tasks").is_dir());
-    let mut found = Vec::from_iter(backlog.map(|folder| (Format::Backlog, folder)));
-    for (format, name) in [
-        (Format::Beads, ".beads/issues.jsonl"),
-        (Format::Taskmaster, ".taskmaster/tasks/tasks.json"),
-        (Format::Todo, ".cleo/todo.json"),
-    ] {
-        if path.join(name).is_file() {
-            found.push((format, path.join(name)));
-        }
-    }
-    found.retain(|(format, _)| request.from.is_none_or(|from| from == *format));
-    found.sort_by_key(|(format, _)| *format);
-    let formats: Vec<Format> = found.iter().map(|(format, _)| *format).collect();
-    let format = choose(path, &formats)?;
-    let place = found.into_iter().next().map(|(_, place)| place);
-    let place = place.unwrap_or_default();
-    if format == Format::Backlog {
-        return read_backlog(path, &place, request.archive, now);
-    }
-    let from = Some(format);
-    read(
-        &place,
-        &Request {
-            from,
-            ..request.clone()
-        },
-        now,
-    )
+    let Some(root) = folders.into_iter().find(|it| it.join("tasks").is_dir()) else {
+        let named = display_name(path);
+        let message =
+            format!("{named} is no folder of Backlog.md; other tools keep tasks in a file");
+        return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
+    };
+    read_backlog(path, &root, request.archive, now)
 }
 
 /// Reads the files of tasks in byte order of their names, folder after folder.
@@ -199,23 +173,6 @@ fn display_name(path: &Path) -> Cow<'_, str> {
         true => Cow::Borrowed("the text"),
         false => path.to_string_lossy(),
     }
-}
-
-/// Refuses a document that ends in the middle, because the missing part is unknown.
-fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
-    let Err(cause) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) else {
-        return Ok(());
-    };
-    if !cause.is_eof() || bytes.trim_ascii().is_empty() {
-        return Ok(());
-    }
-    let (named, line) = (display_name(path), cause.line());
-    let message = format!("{named} ends in the middle of a JSON document, in line {line}");
-    let look = match path.as_os_str() == "-" {
-        true => "cleo import --help".to_string(),
-        false => format!("tail -n 3 {}", quote(&path.to_string_lossy())),
-    };
-    Err(Error::new(Code::ImportInvalid, message).fix(look))
 }
 
 /// Reads the archive that lies beside a CLEO todo.json.

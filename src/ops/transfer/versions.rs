@@ -12,7 +12,6 @@ use crate::ops::proof::needs_proof;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::{Note, Status, Task};
 use crate::transfer::Record;
-use crate::transfer::formats::ORIGINAL;
 use crate::transfer::formats::cleo::merge_notes;
 
 impl Plan {
@@ -238,7 +237,7 @@ fn merge_tool_version(before: &Task, record: &Record, format: &str) -> serde_jso
         }
     }
     // Lists of an earlier import are replaced by those of this one.
-    let replaced = [DANGLING, CIRCULAR, "relations", ORIGINAL, format];
+    let replaced = [DANGLING, CIRCULAR, "relations", format];
     joined
         .extra
         .retain(|name, _| !replaced.contains(&name.as_str()));

@@ -44,9 +44,7 @@ struct Written {
 fn read_front(text: &str) -> Parsed<Fields> {
     let quoted = quote_names(text);
     let read = || -> Result<Map<String, Value>, serde_yaml::Error> {
-        let document: serde_yaml::Value = crate::yaml::from_str(&quoted)?;
-        refuse_infinite(&document)?;
-        let mut map: Map<String, Value> = serde_yaml::from_value(document)?;
+        let mut map: Map<String, Value> = crate::yaml::from_str(&quoted)?;
         let written = crate::yaml::from_str::<Written>(&quoted);
         if let Some(labels) = written.ok().and_then(|written| written.labels) {
             map.insert("labels".to_string(), labels.into());
@@ -59,19 +57,6 @@ fn read_front(text: &str) -> Parsed<Fields> {
         let what = what.split(" at line ").next().unwrap_or_default();
         (line, format!("the front matter is not YAML: {what}"))
     })
-}
-
-/// Refuses numbers that JSON cannot hold.
-fn refuse_infinite(value: &serde_yaml::Value) -> Result<(), serde_yaml::Error> {
-    match value {
-        serde_yaml::Value::Number(number) if number.as_f64().is_some_and(|it| !it.is_finite()) => {
-            let what = format!("{number} is not a number that can be kept; write it in quotes");
-            Err(serde::de::Error::custom(what))
-        }
-        serde_yaml::Value::Sequence(items) => items.iter().try_for_each(refuse_infinite),
-        serde_yaml::Value::Mapping(fields) => fields.values().try_for_each(refuse_infinite),
-        _ => Ok(()),
-    }
 }
 
 /// Puts quotes around names such as `@dana`, which the tool itself writes without.

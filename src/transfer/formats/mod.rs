@@ -10,8 +10,6 @@ pub(crate) mod taskmaster;
 pub(crate) mod taskwarrior;
 pub(crate) mod todo;
 
-pub(crate) use cleaned::ORIGINAL;
-
 use serde_json::Value;
 
 use super::fields::{Fields, make_note, remove_duplicates};
