@@ -12,9 +12,9 @@ use crate::error::{Code, Error, Result};
 use crate::file::{read_input, read_stdin};
 use crate::ops::answers::load_trusted_model;
 use crate::ops::plans::model::ByModel;
-use crate::ops::plans::{self, Assignment, GoalSent, Planned};
+use crate::ops::plans::{self, Assignment, GoalSent};
 use crate::ops::{Notes, Surroundings};
-use crate::plan::{ByRule, Found, GOAL_MAX, PLAN_MAX, Plan, Planner, Source};
+use crate::plan::{ByRule, GOAL_MAX, PLAN_MAX, Plan, Planner};
 
 #[derive(Args)]
 #[command(
@@ -206,10 +206,6 @@ pub(in crate::cli) struct PlanArguments {
     #[arg(long, requires = "output")]
     force: bool,
 
-    /// Also show which words chose which skill, and which agents offer it (always in JSON)
-    #[arg(long, requires = "goal")]
-    explain: bool,
-
     #[command(flatten)]
     by: By,
 
@@ -235,9 +231,6 @@ fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
     }
     face.answer(&planned, notes, |screen, planned| {
         plan_text(screen, &planned.plan, &planned.assignments);
-        if arguments.explain {
-            render_reasons(screen, planned);
-        }
         if let Some(file) = &planned.file {
             screen.pair(Tone::Good, "written ", file);
         }
@@ -260,33 +253,6 @@ pub(super) fn read_goal(given: Option<String>) -> Result<String> {
             Err(error)
         }
     }
-}
-
-fn render_reasons(screen: &mut Screen, planned: &Planned) {
-    let source = match planned.source {
-        Source::Words => "by words of the goal",
-        Source::Default => "no word of the goal selects a skill: the default steps",
-        Source::Fallback => "no agent offers the skills in the goal: a plan and a summary",
-        Source::Model => "by the model",
-        Source::Command => "by the command",
-        Source::File => "by its author",
-    };
-    screen.field("skills", source);
-    for found in &planned.skills {
-        screen.field(found.skill, reason(found));
-    }
-}
-
-fn reason(found: &Found) -> String {
-    let words: Vec<String> = found.words.iter().map(|word| format!("`{word}`")).collect();
-    let offered = match found.agents[..] {
-        [] => format!("no agent offers {}", found.capability),
-        ref agents => format!("{} is offered by {}", found.capability, agents.join(", ")),
-    };
-    let left_out = if found.planned { "" } else { "; left out" };
-    let parts = [words.join(", "), format!("{offered}{left_out}")];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("; ")
 }
 
 /// The name of a plan in a reply: its file, or standard input.

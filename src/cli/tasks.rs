@@ -257,16 +257,11 @@ fn row(one: &ListedTask, has_agents: bool, has_holders: bool) -> Vec<Cell> {
 Finds open and closed tasks.
 
 Examples:
-  cleo find token refresh
-  cleo find 'refresh\\w+ token' --regex")]
+  cleo find token refresh")]
 pub(super) struct FindArguments {
     /// Words or beginnings of words; all must occur
     #[arg(required = true)]
     words: Vec<String>,
-
-    /// Treat the words as one regular expression, ignoring case
-    #[arg(long)]
-    regex: bool,
 
     /// Maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -280,11 +275,7 @@ pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<Exit
     let words = arguments.words.join(" ");
     let archived = arguments.archive.archive_filter();
     let mut context = face.context()?;
-    let listed = if arguments.regex {
-        tasks::find_regex(&mut context, &words, archived, arguments.limit)?
-    } else {
-        tasks::find(&mut context, &words, archived, arguments.limit)?
-    };
+    let listed = tasks::find(&mut context, &words, archived, arguments.limit)?;
     let listed = tasks::add_availability(&mut context, listed)?;
     face.reply(&listed, &[], |screen| {
         table(screen, &listed, "no tasks found")

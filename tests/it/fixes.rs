@@ -92,7 +92,7 @@ skill() { mkdir -p skills/own && printf -- "---\nname: own\ndescription: $1\n$2-
 const ROWS: &[Row] = &[
     never("E_INTERNAL", "it is a bug of cleo"),
     row("E_USAGE", "", "cleo shwo T2"),
-    row("E_INPUT_INVALID", "", "cleo find '(' --regex"),
+    row("E_INPUT_INVALID", "", "cleo archive --older-than long"),
     call("E_METHOD_REFUSED", "", "PATCH /api/work/log", "", ""),
     call("E_BODY_TOO_LARGE", "--max-body 10", "POST /api/work/import", "content-type: application/json\r\n", "{\"title\":\"longer\"}"),
     call("E_MEDIA_TYPE", "", "POST /api/work/import", "content-type: text/plain\r\n", "{}"),

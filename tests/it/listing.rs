@@ -161,18 +161,6 @@ fn find_matches_words_and_prefixes_in_title_and_text() {
 }
 
 #[test]
-fn regular_expression_finds_what_words_cannot() {
-    let workspace = TestWorkspace::with_plan();
-    for (line, ids) in [
-        ("find ^(test|document) --regex", "T4 T5"),
-        ("find REFRESH$ --regex --limit 2", "T2 T3"),
-        ("find oken --regex", "T2 T3 T4 T5"),
-    ] {
-        assert_eq!(find(&workspace, line).0, ids, "{line}");
-    }
-}
-
-#[test]
 fn what_was_renamed_or_deleted_is_no_longer_found() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T3 --title 'Write the code'");

@@ -45,7 +45,7 @@ steps:
 #[test]
 fn goal_becomes_steps_with_reasons() {
     let workspace = offering(THREE);
-    insta::assert_snapshot!(workspace.cleo(&format!("plan '{GOAL}' --explain --max-loops 3")));
+    insta::assert_snapshot!(workspace.cleo(&format!("plan '{GOAL}' --max-loops 3")));
     let result = &workspace.ask(format!("plan '{GOAL}'"))["result"];
     let steps = result["plan"]["steps"].as_array().unwrap();
     let chain: Vec<_> = steps

@@ -253,7 +253,7 @@ E_TASK_INVALID 6
   update T2 --estimate 1000
   add x --phase ''
 E_INPUT_INVALID 2
-  find '(' --regex"
+  archive --older-than long"
     ));
     let two_lines = ["add", "a\nb"];
     check(

@@ -24,10 +24,6 @@ pub(in crate::cli) struct Arguments {
     #[arg(required_unless_present_any = ["dot", "svg"])]
     task: Option<TaskId>,
 
-    /// With --dot or --svg: maximum distance from the task
-    #[arg(long, value_name = "N")]
-    depth: Option<u32>,
-
     /// Draw only tasks below this one, at any depth
     #[arg(long, value_name = "TASK", conflicts_with = "task")]
     epic: Option<TaskId>,
@@ -78,9 +74,6 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     let Some(task) = arguments.task else {
         return Err(error!(Usage, "`--epic` goes with `--dot` or `--svg`"));
     };
-    if arguments.depth.is_some() {
-        return Err(error!(Usage, "`--depth` goes with `--dot` or `--svg`"));
-    }
     face.call(&api::DEPS, One { task }, render)
 }
 
@@ -104,13 +97,13 @@ fn render(screen: &mut Screen, result: &Dependencies) {
 
 fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let part = match arguments.task {
-        Some(task) => Part::Around(task, arguments.depth),
+        Some(task) => Part::Around(task),
         None => Part::Below(arguments.epic),
     };
     let mut context = face.context()?;
     let shapes = tasks::drawing(&mut context, part)?;
     match part {
-        Part::Around(task, _) => drop(tasks::deps(&mut context, One { task })?),
+        Part::Around(task) => drop(tasks::deps(&mut context, One { task })?),
         Part::Below(epic) => tasks::warn_of_stuck(&mut context, epic)?,
     }
     let warnings = &context.notes.warnings;

@@ -35,7 +35,7 @@ pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen,
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
 pub(crate) use read::{
     Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps,
-    describe_output, find, find_regex, list, list_or_find, tree,
+    describe_output, find, list, list_or_find, tree,
 };
 pub(in crate::ops) use read::{find_output, warn_of_problems};
 pub(crate) use request::{Below, Extract, NextRequest, One};

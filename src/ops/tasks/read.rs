@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
@@ -189,38 +188,6 @@ pub(crate) fn find(
         }
         found.tasks.truncate(limit as usize);
         Ok(found)
-    })
-}
-
-pub(crate) fn find_regex(
-    context: &mut Context,
-    pattern: &str,
-    archived: Archived,
-    limit: u32,
-) -> Result<Page> {
-    let regex = RegexBuilder::new(pattern)
-        .case_insensitive(true)
-        .build()
-        .map_err(|cause| {
-            let cause = cause.to_string();
-            let reason = cause.lines().last().unwrap_or_default();
-            let reason = reason.trim_start_matches("error: ");
-            let message = format!("`{pattern}` is not a regular expression: {reason}");
-            Error::new(Code::InputInvalid, message)
-        })?;
-    let filter = Filter {
-        archived,
-        ..Filter::default()
-    };
-    context.read(|tasks| {
-        let mut found = tasks.list(&filter)?.tasks;
-        found.retain(|task| regex.is_match(&task.title) || regex.is_match(&task.description));
-        let total = found.len() as u64;
-        found.truncate(limit as usize);
-        Ok(Page {
-            tasks: found,
-            total,
-        })
     })
 }
 

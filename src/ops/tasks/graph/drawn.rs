@@ -1,6 +1,6 @@
 //! Drawings of the tasks around one, or below an epic.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::check_scope;
 use crate::error::{Code, Error, Result};
@@ -8,24 +8,23 @@ use crate::id::TaskId;
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::drawing::{DRAWN_MAX, Shape};
-use crate::task::graph::Node;
+use crate::task::graph::{Node, reachable};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// A task with its dependencies and dependents, over a maximum number of steps.
-    Around(TaskId, Option<u32>),
+    /// A task with all that it waits for and all that waits for it.
+    Around(TaskId),
     /// All tasks below an epic; without one all tasks.
     Below(Option<TaskId>),
 }
 
-pub(crate) type Drawing = Vec<Shape>;
-
-pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
+pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Vec<Shape>> {
     context.read(|tasks| {
         let nodes = match part {
-            Part::Around(id, depth) => {
-                let ids = list_around(tasks, id, depth)?.into_iter();
-                let nodes = ids.map(|id| tasks.readable_node(id));
+            Part::Around(id) => {
+                let ids = list_around(tasks, id)?;
+                refuse_many(ids.len())?;
+                let nodes = ids.into_iter().map(|id| tasks.readable_node(id));
                 nodes
                     .filter_map(Result::transpose)
                     .collect::<Result<Vec<Node>>>()?
@@ -54,31 +53,14 @@ pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
     })
 }
 
-fn list_around(tasks: &dyn Transaction, id: TaskId, depth: Option<u32>) -> Result<Vec<TaskId>> {
+/// Lists a task with all that it waits for and all that waits for it.
+fn list_around(tasks: &dyn Transaction, id: TaskId) -> Result<BTreeSet<TaskId>> {
     if tasks.status(id)?.is_none() {
         return Err(no_task(id));
     }
-    let mut all = HashSet::from([id]);
-    for is_upward in [false, true] {
-        let (mut level, mut seen, mut n_steps) = (vec![id], HashSet::from([id]), 0);
-        while !level.is_empty() && depth.is_none_or(|depth| n_steps < depth) {
-            let mut further = Vec::new();
-            for id in level {
-                let next = match is_upward {
-                    false => tasks.depends(id)?,
-                    true => tasks.dependents(id)?,
-                };
-                further.extend(next.into_iter().filter(|id| seen.insert(*id)));
-            }
-            refuse_many(seen.len())?;
-            (level, n_steps) = (further, n_steps + 1);
-        }
-        all.extend(seen);
-    }
-    refuse_many(all.len())?;
-    let mut all: Vec<TaskId> = all.into_iter().collect();
-    all.sort_unstable();
-    Ok(all)
+    let needs = reachable([id], |id| tasks.depends(id))?;
+    let waiting = reachable([id], |id| tasks.dependents(id))?;
+    Ok(needs.nodes().chain(waiting.nodes()).chain([id]).collect())
 }
 
 /// Refuses a picture of too many tasks.
