@@ -79,10 +79,8 @@ fn answer(
     act_as(call, context, agent.as_deref())?;
     let expected = call.header(IF_MATCH.as_str())?;
     context.expected = expected.map(|tag| tag.trim().trim_matches('"').to_string());
-    let version = match facts.is_versioned {
-        true => Some(version(call, context)?),
-        false => None,
-    };
+    let version = facts.is_versioned.then(|| version(call, context));
+    let version = version.transpose()?;
     let known = call.header(IF_NONE_MATCH.as_str())?;
     if let Some((version, known)) = version.as_ref().zip(known)
         && (known.trim() == "*" || known.contains(version))

@@ -49,12 +49,8 @@ const RESERVED: AsciiSet = NON_ALPHANUMERIC
 const PLACE: &str = "<!--page-->";
 /// Placeholder for the title.
 const TITLE: &str = "<title>cleo</title>";
-/// Page without the application: the same places as plain links.
-const BARE: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-    <meta name=\"viewport\" content=\"width=device-width\"><title>cleo</title></head>\
-    <body><div id=\"root\"><!--page--></div></body></html>\n";
-/// Form to ask a query without scripts.
-const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Query</label>\
+/// The form for a query as it is before the application replaces it.
+const FORM: &str = "<form><label for=\"query\">Query</label>\
     <textarea id=\"query\" name=\"query\" rows=\"4\" required></textarea>\
     <label><input type=\"checkbox\" name=\"debug\" value=\"1\"> Show debug</label>\
     <button type=\"submit\">Submit</button></form>";
@@ -62,15 +58,13 @@ const FORM: &str = "<form method=\"post\" action=\"/ask\"><label for=\"query\">Q
 /// The application as it was built.
 pub(super) struct Pages {
     index: String,
-    /// The index without the application.
-    still: String,
     policy: String,
 }
 
 impl Pages {
     pub(super) fn load() -> Pages {
         let index = embedded::text(&format!("{FOLDER}/index.html"));
-        Pages::from_index(index.unwrap_or_else(|| BARE.to_string()))
+        Pages::from_index(index.unwrap_or_default())
     }
 
     fn from_index(index: String) -> Pages {
@@ -82,24 +76,14 @@ impl Pages {
                  font-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                  base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
             ),
-            still: strip_scripts(&index),
             index,
         }
     }
 
     /// Writes a page: `content` is HTML.
     pub(super) fn page(&self, title: &str, content: &str) -> Answer {
-        self.fill_index(&self.index, title, content)
-    }
-
-    /// Writes a static page, which the application does not replace.
-    pub(super) fn static_page(&self, title: &str, content: &str) -> Answer {
-        self.fill_index(&self.still, title, content)
-    }
-
-    fn fill_index(&self, index: &str, title: &str, content: &str) -> Answer {
         let title = format!("<title>{} · cleo</title>", escape_html(title));
-        let page = index.replacen(TITLE, &title, 1);
+        let page = self.index.replacen(TITLE, &title, 1);
         let page = page.replacen(PLACE, content, 1);
         Answer::bytes("text/html; charset=utf-8", page)
             .header(CACHE_CONTROL, "no-cache")
@@ -244,21 +228,6 @@ fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn strip_scripts(page: &str) -> String {
-    let mut parts = page.split("<script");
-    let mut kept = parts.next().unwrap_or_default().to_string();
-    for part in parts {
-        let is_file = part
-            .split_once('>')
-            .is_some_and(|(head, _)| head.contains("src="));
-        match part.split_once("</script>").filter(|_| is_file) {
-            Some((_, rest)) => kept += rest,
-            None => kept.extend(["<script", part]),
-        }
-    }
-    kept
-}
-
 fn hash(script: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(script)))
 }
@@ -283,19 +252,6 @@ mod tests {
             "{}",
             pages.policy
         );
-    }
-
-    #[test]
-    fn page_that_stays_unchanged_has_no_script_of_file() {
-        let rest = "<script>alert(1)</script><script>let a = 'src=';</script><!--page-->";
-        let module = "<script type=\"module\" src=\"/assets/a.js\"></script>";
-        for page in [
-            format!("{module}{rest}"),
-            rest.replace("<!--", &format!("{module}<!--")),
-        ] {
-            assert_eq!(strip_scripts(&page), rest);
-        }
-        assert_eq!(strip_scripts(BARE), BARE);
     }
 
     #[test]

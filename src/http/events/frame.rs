@@ -125,8 +125,6 @@ pub(super) struct Frame {
     /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     bytes: Bytes,
-    /// Form for listeners to the events of all users, if it differs.
-    whole: Option<Bytes>,
 }
 
 impl Frame {
@@ -151,21 +149,11 @@ impl Frame {
         Frame { owner, ..self }
     }
 
-    /// Sets the form for listeners to the events of all users.
-    pub(super) fn or_whole(self, whole: Option<Frame>) -> Frame {
-        let whole = whole.map(|whole| whole.bytes);
-        Frame { whole, ..self }
-    }
-
-    /// Returns the form for a listener, or `None`.
+    /// Returns the event for a listener that gets it.
     pub(super) fn bytes_for(&self, wants: &Wants) -> Option<&Bytes> {
-        let only = wants.only.as_deref();
         let is_wanted = self.kind.is_none_or(|kind| wants.contains(kind));
-        if !is_wanted || !belongs(self.owner.as_deref(), only) {
-            return None;
-        }
-        let whole = self.whole.as_ref().filter(|_| only.is_none());
-        Some(whole.unwrap_or(&self.bytes))
+        let is_sent = is_wanted && belongs(self.owner.as_deref(), wants.only.as_deref());
+        is_sent.then_some(&self.bytes)
     }
 }
 

@@ -192,17 +192,14 @@ impl Source {
         if changes.is_empty() {
             return Ok(Parts::new());
         }
-        // All users get the same, without agents that only another user sees or saw.
+        // All users get the same, without agents that only one user sees or saw.
         let agents = agents::load_in(&self.workspace)?.agents.into_iter();
         let told = agents.filter(|agent| !agent.is_private());
         let told: HashSet<String> = told.map(|agent| agent.id).collect();
         let part = |change: Recorded| {
-            let whole = serde_json::to_value(&change).unwrap_or_default();
-            let mut data = whole.clone();
+            let mut data = serde_json::to_value(&change).unwrap_or_default();
             hide_in_fields(&mut data, FIELD, &|id: &String| !told.contains(id));
-            let whole = (whole != data).then_some(whole);
-            let part = Part::new(Origin::Tasks, change.cursor, change.at, None, data);
-            Part { whole, ..part }
+            Part::new(Origin::Tasks, change.cursor, change.at, None, data)
         };
         Ok(changes.into_iter().map(part).collect())
     }
@@ -274,8 +271,6 @@ struct Part {
     /// Owner; `None` if every user gets it.
     owner: Option<Arc<str>>,
     data: Value,
-    /// Form for listeners to the events of all users, if it differs.
-    whole: Option<Value>,
 }
 
 impl Part {
@@ -286,15 +281,12 @@ impl Part {
             at,
             owner,
             data,
-            whole: None,
         }
     }
 
     fn frame(self, place: &mut Place) -> Frame {
         *place.cursor_mut(self.origin) = self.cursor;
-        let frame = |data: &Value| Frame::new(self.origin.kind(), Some(place), data);
-        let whole = self.whole.as_ref().map(frame);
-        frame(&self.data).or_whole(whole).with_owner(self.owner)
+        Frame::new(self.origin.kind(), Some(place), &self.data).with_owner(self.owner)
     }
 }
 

@@ -54,34 +54,6 @@ fn agents_page_and_registry_share_a_path() {
 }
 
 #[test]
-fn form_works_without_scripts_and_escapes_text() {
-    let world = World::new();
-    let sent = |accept: &str, body: &'static str| {
-        let form = ("content-type", "application/x-www-form-urlencoded");
-        world.ask("POST", "/ask", &[form, ("accept", accept)], body)
-    };
-    let told = sent("*/*", "query=%3Cscript%3Ealert(1)%3C%2Fscript%3E&debug=1");
-    let text = told.text();
-    assert_eq!(told.status, 200, "{text}");
-    assert!(
-        text.contains("&lt;script&gt;") && !text.contains("<script>alert"),
-        "{text}"
-    );
-    // The application would put a page of its own in the place of the answer.
-    assert!(!text.contains("<script type=\"module\""), "{text}");
-    let page = sent("text/html,application/xhtml+xml,*/*;q=0.8", "query=+");
-    assert_eq!(page.status, 400);
-    assert!(page.header("content-type").starts_with("text/html"));
-    assert!(
-        page.text().contains("<p>Query cannot be empty</p>"),
-        "{}",
-        page.text()
-    );
-    let told = sent("*/*", "query=+").with(400);
-    assert_eq!(told["error"]["message"], "Query cannot be empty");
-}
-
-#[test]
 fn query_asks_no_worker_of_another_user() {
     let world = World::new();
     let worker = Draft {
