@@ -54,9 +54,8 @@ Examples:
   cleo manifest compact
 
 Valid and archived entries stay, and so do entries with errors that their author can fix. Removed
-lines go to MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait. Lines that
-a program appends to the open file meanwhile, as with `cat >> MANIFEST.jsonl`, are copied until a
-quarter of a second passes without one, for two seconds at most; later ones are lost.")]
+lines go to MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait; lines that
+a program appends to the open file meanwhile, as with `cat >> MANIFEST.jsonl`, are copied.")]
     Compact(Compact) => face.call(&api::COMPACT, it, show_compaction);
 }
 

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 #[cfg(any(test, fuzzing))]
 use super::draft::Draft;
-use super::rules::{self, check_line, is_placeholder, quote};
+use super::rules::{check_line, is_placeholder, quote};
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -86,10 +86,11 @@ impl Entry {
     pub(crate) fn line(&self) -> Result<String, Fault> {
         let line =
             serde_json::to_string(self).map_err(|cause| Fault::new("entry", cause.to_string()))?;
-        match line.len() {
-            length if length > LINE_MAX => Err(rules::too_long_fault(length)),
-            _ => Ok(line),
+        if line.len() > LINE_MAX {
+            let message = format!("has {} bytes; {LINE_MAX} are allowed", line.len());
+            return Err(Fault::new("entry", message));
         }
+        Ok(line)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use super::entry::{Fault, Status, followup, task};
+use super::entry::{Status, followup, task};
 use crate::clock;
 use crate::task::rules::can_hold_control;
 
@@ -72,14 +72,6 @@ pub(super) fn task_item(text: &str) -> Option<String> {
     task(text)
         .is_none()
         .then(|| "no task id like T12".to_string())
-}
-
-/// The fault of an entry that makes too long a line.
-pub(super) fn too_long_fault(length: usize) -> Fault {
-    Fault::new(
-        "entry",
-        format!("has {length} bytes; {LINE_MAX} are allowed"),
-    )
 }
 
 /// Longest text that a message repeats, in characters.

@@ -13,7 +13,7 @@ use super::proof::{OutputVerdict, check_output};
 use super::spawn::topics;
 use super::tasks::{Caller, check_epoch};
 use super::{Context, Surroundings};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::file::Lines;
 use crate::hook::{Block, Ending, Event, Transcript};
 use crate::id::TaskId;
@@ -249,11 +249,6 @@ fn append(task: &Task, record: &SpawnRecord) -> String {
          --status complete --title '<title>' --finding '<fact>' --finding '<fact>' --finding '<fact>'",
         task.id
     )
-}
-
-/// Describes an error of the hook itself, which lets the agent end.
-pub(crate) fn describe_ignored_error(error: &Error) -> String {
-    format!("cleo hook: {}; the agent may end", error.display_message())
 }
 
 #[cfg(test)]

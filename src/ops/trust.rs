@@ -152,13 +152,14 @@ impl Trust {
             .collect()
     }
 
-    /// Takes trust away; returns whether there was any.
-    pub(crate) fn untrust(&self, item: &Item) -> Result<bool> {
+    /// Takes trust away, if there is any.
+    pub(crate) fn untrust(&self, item: &Item) -> Result<()> {
         let path = self.record_path(item)?;
         match std::fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(cause) => Err(unwritable(&path, cause)),
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(unwritable(&path, cause))
+            }
+            _ => Ok(()),
         }
     }
 

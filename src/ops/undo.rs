@@ -85,20 +85,21 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         };
         let number = operation.number;
         let own = transaction.note_undone(number)?;
-        let is_named = request.operation.is_some();
-        revert(transaction, caller, &operation, is_named).map_err(|refused| Error {
-            // A later change is the reason if the former state is refused, unless the database is damaged.
-            code: match refused.code.exit_code() {
-                1 | 3 => refused.code,
-                _ if refused.code == Code::NothingToUndo => refused.code,
-                _ => Code::UndoConflict,
+        revert(transaction, caller, &operation, request.operation.is_some()).map_err(
+            |refused| Error {
+                // A later change is the reason if the former state is refused, unless the database is damaged.
+                code: match refused.code.exit_code() {
+                    1 | 3 => refused.code,
+                    _ if refused.code == Code::NothingToUndo => refused.code,
+                    _ => Code::UndoConflict,
+                },
+                message: format!("operation {number} cannot be undone: {}", refused.message),
+                fix: refused
+                    .fix
+                    .or(Some(format!("cleo log --operation {number}"))),
+                ..refused
             },
-            message: format!("operation {number} cannot be undone: {}", refused.message),
-            fix: refused
-                .fix
-                .or(Some(format!("cleo log --operation {number}"))),
-            ..refused
-        })?;
+        )?;
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {
             operation: entry(transaction, operation)?,
@@ -173,7 +174,18 @@ fn revert(
         }
     }
     check_graph(transaction, &tasks)?;
-    refuse_done_wholes(transaction, &tasks, operation.number)?;
+    for id in &tasks {
+        // A task that was completed since has no open parts.
+        if let Some(whole) = transaction.parent(*id)?
+            && !tasks.contains(&whole)
+            && transaction.status(whole)? == Some(Status::Done)
+            && transaction
+                .latest_change(whole, operation.number)?
+                .is_some()
+        {
+            refuse_open_parts(transaction, whole, None)?;
+        }
+    }
     for id in done_again {
         refuse_open_parts(transaction, id, None)?;
         // Files may have changed since it was proven.
@@ -228,29 +240,6 @@ fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<
     };
     let only = "only changes of tasks are undone, no claims, proofs, sessions or phases";
     Err(Error::new(Code::NothingToUndo, format!("{fixed}; {only}")))
-}
-
-/// Refuses to open what belongs to a task that was completed since.
-fn refuse_done_wholes(
-    transaction: &dyn Transaction,
-    tasks: &BTreeSet<TaskId>,
-    operation: u64,
-) -> Result<()> {
-    for id in tasks {
-        let status = |id: TaskId| transaction.status(id);
-        let whole = transaction
-            .parent(*id)?
-            .filter(|whole| !tasks.contains(whole));
-        if let Some(whole) = whole
-            && status(*id)?.is_some_and(|status| !status.is_closed())
-            && status(whole)? == Some(Status::Done)
-            && transaction.latest_change(whole, operation)?.is_some()
-        {
-            let message = format!("{whole}, which {id} belongs to, is done");
-            return Err(conflict(message, format!("cleo show {whole}")));
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a row whose uid or key another task was given since.

@@ -94,7 +94,7 @@ Examples:
   cleo agents untrust summarizer")]
     Trust(AgentId) => {
         face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
-            let agent = &done.one.agent.agent;
+            let agent = &done.agent.agent;
             let may = format!("{} may {}", agent.id, describe_worker(agent));
             screen.pair(Tone::Good, "trusted ", may);
         })
@@ -103,7 +103,7 @@ Examples:
     #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
     Untrust(AgentId) => {
         face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
-            screen.pair(Tone::Warn, "untrusted ", &done.one.agent.agent.id);
+            screen.pair(Tone::Warn, "untrusted ", &done.agent.agent.id);
         })
     };
     /// Show usage, latency and success rate of agents

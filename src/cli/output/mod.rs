@@ -60,7 +60,7 @@ impl Output {
             json_asked: globals.json
                 || selects
                 || globals.format.is_some_and(|form| form != Format::Text),
-            way_to_result: suggest_result_command(globals),
+            way_to_result: globals.in_root("cleo list"),
             view: View::default(),
         }
     }
@@ -231,14 +231,6 @@ impl Output {
 
     pub(super) fn note(&self, text: &str) {
         self.notes.line(Tone::Dim, text);
-    }
-}
-
-fn suggest_result_command(globals: &Globals) -> String {
-    match &globals.root {
-        // A path that is not UTF-8 cannot be written into a command.
-        Some(root) if root.to_str().is_none() => "cleo list --help".to_string(),
-        _ => globals.in_root("cleo list"),
     }
 }
 

@@ -163,12 +163,8 @@ fn pretty_print(json: &str) -> String {
 }
 
 pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
-    serde_json::to_string(envelope).unwrap_or_else(unserializable_reply)
-}
-
-/// Only a map with keys that are not text cannot be written, and no reply has one.
-fn unserializable_reply(cause: serde_json::Error) -> String {
-    format!("{{\"success\":false,\"error\":{{\"code\":\"E_INTERNAL\",\"message\":\"{cause}\"}}}}")
+    // Only a map with keys that are not text cannot be written, and no reply has one.
+    serde_json::to_string(envelope).unwrap_or_default()
 }
 
 /// Escapes characters that JSON allows in a string and that could control a terminal.

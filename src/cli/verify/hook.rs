@@ -44,7 +44,9 @@ pub(in crate::cli) struct Arguments {
 /// Replies to the client. An error of cleo itself blocks no agent.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
     let block = decide(face, ending).unwrap_or_else(|error| {
-        face.output.note(&hook::describe_ignored_error(&error));
+        let message = error.display_message();
+        face.output
+            .note(&format!("cleo hook: {message}; the agent may end"));
         None
     });
     let answer = match (&block, arguments.client) {

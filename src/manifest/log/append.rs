@@ -149,15 +149,11 @@ fn open(path: &Path) -> Result<File> {
 fn lock(file: File, path: &Path, deadline: Instant) -> Result<File> {
     let patience = deadline.saturating_duration_since(Instant::now());
     let locked = lock_in_turn(file, patience).map_err(|cause| unwritable(path, cause))?;
-    locked.ok_or_else(|| lock_timeout(path))
-}
-
-fn lock_timeout(path: &Path) -> Error {
-    let message = format!(
-        "another process has held the lock on {} for too long",
-        path.display()
-    );
-    Error::new(Code::LockTimeout, message)
+    locked.ok_or_else(|| {
+        let place = path.display();
+        let message = format!("another process has held the lock on {place} for too long");
+        Error::new(Code::LockTimeout, message)
+    })
 }
 
 fn is_current(file: &File, path: &Path) -> bool {

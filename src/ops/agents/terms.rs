@@ -2,11 +2,11 @@
 
 use super::Known;
 use crate::agent::Agent;
-use crate::agent::draft::{self, Draft};
+use crate::agent::draft;
 use crate::error::{Code, Error, Result};
 use crate::net::address::is_plainly_private;
+use crate::ops::Surroundings;
 use crate::ops::trust::Registrant;
-use crate::ops::{Scope, Surroundings};
 use crate::route::FINALIZE;
 use crate::workspace::Workspace;
 
@@ -52,14 +52,6 @@ pub(super) fn refuse_of_file(
     let typed = surroundings.path_for_command(Some(workspace), file);
     let message = format!("the agent `{id}` is defined in {file}, which is yours to {what}");
     Err(draft::invalid(message).fix(format!("cat {typed}")))
-}
-
-/// Refuses a command of a caller who may not run any.
-pub(super) fn check_command(surroundings: &Surroundings, draft: &Draft) -> Result<()> {
-    match draft.has_command() {
-        true => surroundings.rights.require(Scope::Admin),
-        false => Ok(()),
-    }
 }
 
 /// Refuses a worker at an address that plainly is not public, unless that is allowed. Each call checks the address again,

@@ -1,8 +1,6 @@
 //! Trust in workers. A worker is a program or an address, and its definition may have come with a repository: in
 //! `.cleo/agents` or in the store. So no worker is called that this user has not trusted on this machine.
 
-use serde::Serialize;
-
 use super::{AgentId, One, Registry};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
@@ -10,50 +8,25 @@ use crate::ops::Surroundings;
 use crate::ops::trust::{Item, Registrant, Trust, describe_worker};
 use crate::workspace::Workspace;
 
-/// An agent after a change of its trust.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-pub(crate) struct Trusting {
-    #[serde(flatten)]
-    pub(crate) one: One,
-    /// Whether its standing changed.
-    pub(crate) changed: bool,
-}
-
-pub(crate) fn trust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Trusting> {
+pub(crate) fn trust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<One> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
-    change_trust(surroundings, &id, |trust, agent| {
-        if !agent.is_worker() {
-            let message =
-                format!("`{id}` runs no program and calls no address, so it needs no trust");
-            let error = Error::new(Code::AgentInvalid, message);
-            return Err(error.fix(format!("cleo agents show {}", quote(&id))));
-        }
-        trust.trust(&Item::worker(agent), Registrant::User, &surroundings.clock)
-    })
-}
-
-pub(crate) fn untrust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Trusting> {
-    change_trust(surroundings, &id, |trust, agent| {
-        trust.untrust(&Item::worker(agent)).map(drop)
-    })
-}
-
-fn change_trust(
-    surroundings: &Surroundings,
-    id: &str,
-    change: impl FnOnce(&Trust, &Agent) -> Result<()>,
-) -> Result<Trusting> {
-    let workspace = surroundings.workspace()?;
+    let (workspace, registry) = (surroundings.workspace()?, Registry::load(surroundings)?);
+    let agent = registry.known.require(&id)?;
+    if !agent.is_worker() {
+        let message = format!("`{id}` runs no program and calls no address, so it needs no trust");
+        let error = Error::new(Code::AgentInvalid, message);
+        return Err(error.fix(format!("cleo agents show {}", quote(&id))));
+    }
     let trust = Trust::new(surroundings, &workspace);
-    let registry = Registry::load(surroundings)?;
-    let agent = registry.known.require(id)?;
-    let item = Item::worker(agent);
-    let before = trust.standing(&item);
-    change(&trust, agent)?;
-    Ok(Trusting {
-        changed: trust.standing(&item) != before,
-        one: registry.show(agent.clone()),
-    })
+    trust.trust(&Item::worker(agent), Registrant::User, &surroundings.clock)?;
+    Ok(registry.show(agent.clone()))
+}
+
+pub(crate) fn untrust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<One> {
+    let (workspace, registry) = (surroundings.workspace()?, Registry::load(surroundings)?);
+    let agent = registry.known.require(&id)?;
+    Trust::new(surroundings, &workspace).untrust(&Item::worker(agent))?;
+    Ok(registry.show(agent.clone()))
 }
 
 /// Trusts a worker that its registrant has just named. Returns a warning if it cannot be trusted: it stays registered.

@@ -261,10 +261,6 @@ pub(super) fn make_bindings(
     Ok(bindings)
 }
 
-pub(super) fn has_session(bindings: &Bindings) -> bool {
-    bindings.get("SESSION_ID") != Some(NONE)
-}
-
 fn find_epic(transaction: &dyn Transaction, task: &Task) -> Result<Option<Task>> {
     for id in above(transaction, task.id)? {
         let task = transaction.salvage(id)?;

@@ -19,7 +19,7 @@ use crate::skill::Skill;
 use crate::spawn::{Input, Prepared, prepare, select_protocols};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
-use crate::template::{Bindings, inject};
+use crate::template::{Bindings, NONE, inject};
 use crate::workspace::Workspace;
 
 /// Inputs that prompts share. Skills and protocols are read once, and the manifest once for many tasks.
@@ -193,7 +193,7 @@ impl Preparation {
         let situation = Situation {
             task,
             skill,
-            session_open: gather::has_session(&bindings),
+            session_open: bindings.get("SESSION_ID") != Some(NONE),
             required_gates: !transaction.gates(task.id)?.required.is_empty(),
         };
         Ok((decision, bindings, situation))

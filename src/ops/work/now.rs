@@ -118,10 +118,7 @@ pub(crate) struct Delivery {
 
 pub(crate) fn now(context: &mut Context, query: NowQuery) -> Result<Now> {
     let now = context.now();
-    let since = match query.since {
-        None => now.get(..10).map(str::to_string),
-        Some(text) => Some(text),
-    };
+    let since = query.since.or_else(|| now.get(..10).map(str::to_string));
     let since = since.as_deref().and_then(clock::parse_moment);
     let since = since.ok_or_else(|| {
         Error::new(Code::InputInvalid, "since is not a date or a time").in_field("since")
