@@ -38,7 +38,7 @@ export function keysNow(): Layer[] {
 
 let before = { key: "", at: 0 };
 
-/** Keys that came before any code was there: index.html hears them. Whoever clicks has gone on. */
+/** Keys that came before any code was there: index.html hears them. A click clears them. */
 const early = window.early?.keys ?? [];
 if (window.early) window.removeEventListener("keydown", window.early.hear);
 window.addEventListener("pointerdown", () => early.splice(0), { capture: true, once: true });
