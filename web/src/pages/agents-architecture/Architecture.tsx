@@ -133,15 +133,8 @@ function ArchitectureRail({ metrics, name, of }: ArchitectureRailProps) {
     <Rail>
       <Fact label="Active agents" value={all?.activeAgents} unit={all && `of ${all.totalAgents}`} href="/agents/manage?status=active" title="Agents that are active, the supervisor too" />
       <Fact label="At work" value={atWork} glyph={atWork ? "running" : undefined} title="Attempts of runs, executions, and claims outside of runs" href="/" />
-      <Fact
-        label="Executions"
-        value={all && count(all.totalExecutions)}
-        unit={all && (all.failedExecutions > 0 ? `${count(all.failedExecutions)} failed` : "none failed")}
-      />
-      <Fact
-        label="Average answer"
-        value={all && (all.averageResponseTimeMs === null ? "none yet" : duration(all.averageResponseTimeMs))}
-      />
+      <Fact label="Executions" value={all && count(all.totalExecutions)} unit={all && (all.failedExecutions > 0 ? `${count(all.failedExecutions)} failed` : "none failed")} />
+      <Fact label="Average answer" value={all && (all.averageResponseTimeMs === null ? "none yet" : duration(all.averageResponseTimeMs))} />
       <Fact wide label="Where messages went" value={all && <ShareBar patterns={all.routingPatterns} name={name} of={of} />} />
     </Rail>
   );
