@@ -119,11 +119,7 @@ fn apply_options(globals: &Globals, settings: &mut Settings) -> Result<()> {
     let word = |value: &dyn Fn() -> Option<clap::builder::PossibleValue>| {
         value().map(|value| Value::Text(value.get_name().to_string()))
     };
-    let format = if globals.json {
-        Some(Format::Json)
-    } else {
-        globals.format
-    };
+    let format = globals.json.then_some(Format::Json).or(globals.format);
     let format = format.and_then(|format| word(&|| format.to_possible_value()));
     let color = globals
         .color

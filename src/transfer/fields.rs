@@ -73,12 +73,10 @@ impl Fields {
             is_odd
         });
         if !all.is_empty() {
-            let odd = if is_list {
-                all.into()
-            } else {
-                all.swap_remove(0)
-            };
-            self.put_back(name, odd);
+            match is_list {
+                true => self.put_back(name, all),
+                false => self.put_back(name, all.swap_remove(0)),
+            }
         }
         found
     }

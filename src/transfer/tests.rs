@@ -185,6 +185,20 @@ fn statuses_of_taskwarrior_mean_ours() {
 }
 
 #[test]
+fn criteria_that_repeat_child_are_dropped_only_with_it() {
+    let file = json!({"_meta": {"schemaVersion": "2"}, "tasks": [
+        {"id": "T001", "title": "a", "acceptance": ["own", "Complete child T002: b", "Complete child T003: c"]},
+        {"id": "T002", "title": "b"},
+    ]});
+    let text = file.to_string();
+    let records = records(Format::Todo, &text);
+    assert_eq!(
+        records[0].task.acceptance,
+        ["own", "Complete child T003: c"]
+    );
+}
+
+#[test]
 fn end_times_that_contradict_status_are_set_aside() {
     let (one, other) = ("2026-01-03T22:58:36Z", "2026-01-04T00:00:00Z");
     let (completed, cancelled) = (json!({"completedAt": one}), json!({"cancelledAt": one}));

@@ -1,5 +1,6 @@
 //! Imports tasks: all of them or none.
 
+use std::fs;
 use std::path::Path;
 
 use clap::Args;
@@ -94,7 +95,9 @@ fn take_over(
     })?;
     let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
     context.notes.warn(warnings);
-    if plan.is_own() && plan.report.renamed.total > 0 {
+    let manifest = context.workspace.manifest().map(fs::metadata);
+    let has_entries = matches!(manifest, Ok(Ok(manifest)) if manifest.len() > 0);
+    if plan.is_own() && plan.report.renamed.total > 0 && has_entries {
         let warning =
             "entries of the manifest that name the old ids of renamed tasks prove nothing of these";
         context.notes.warn([warning.to_string()]);

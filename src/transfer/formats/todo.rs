@@ -1,5 +1,7 @@
 //! CLEO `todo.json`, its archive, packages (`*.cleo-export.json`) and exports of 2026.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -25,6 +27,11 @@ struct Document<'a> {
     project: Option<&'a RawValue>,
 }
 
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let bytes = lines::strip_mark(bytes);
     let Some(document) = lines::parse_document::<Document<'_>>(bytes, reading) else {
@@ -38,11 +45,17 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     lines::read_objects(project, reading, |reading, _, fields| {
         reading.phases.extend(read_phases(&fields));
     });
+    // Criteria that repeat a child are dropped only when the child is in the document.
+    let all = document.tasks.iter().chain(&document.archived_tasks);
+    let named = all.filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
+    let ids: HashSet<String> = named.map(|named| named.id).collect();
     let is_archive = reading.is_archive;
     for (list, is_archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
         reading.is_archive = is_archive || is_archived;
         let objects = lines::with_lines(bytes, list);
-        lines::read_objects(objects, reading, read_task);
+        lines::read_objects(objects, reading, |reading, line, fields| {
+            read_task(reading, line, fields, &ids);
+        });
     }
     reading.is_archive = is_archive;
 }
@@ -76,7 +89,7 @@ fn read_phase(slug: &str, each: &Value) -> Option<Phase> {
     (is_slug(slug) && phase.description.len() <= TEXT_MAX).then_some(phase)
 }
 
-fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
+fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashSet<String>) {
     let Some(id) = fields.text("id").filter(|id| !id.is_empty()) else {
         return reading.no_id(line, &fields);
     };
@@ -101,7 +114,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     task.size = fields.parse_word("size");
     task.priority = fields.parse_word("priority").unwrap_or(task.priority);
     fields.take_times(task, "createdAt", "updatedAt");
-    task.acceptance = take_acceptance(&mut fields);
+    task.acceptance = take_acceptance(&mut fields, ids);
     set_status(task, &mut fields, reading.is_archive);
     task.notes = take_notes(&mut fields, task);
     let relations = fields.items("relates", |each| {
@@ -121,10 +134,11 @@ fn text_in(value: &Value, names: &[&str]) -> Option<String> {
     text_of(value).or_else(|| texts.map(str::to_string).next())
 }
 
-/// Takes the criteria. An object, which says more than its text, stays as well.
-fn take_acceptance(fields: &mut Fields) -> Vec<String> {
+/// Takes the criteria. An object, which says more than its text, stays as well; what the tool adds for each child
+/// by itself goes.
+fn take_acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
     let all = fields.get("acceptance").cloned().unwrap_or_default();
-    let texts = fields.items("acceptance", |criterion| {
+    let mut texts = fields.items("acceptance", |criterion| {
         text_in(criterion, &["text", "description", "criterion"])
     });
     if all
@@ -133,6 +147,11 @@ fn take_acceptance(fields: &mut Fields) -> Vec<String> {
     {
         fields.put_back("acceptance", all);
     }
+    texts.retain(|text| {
+        let rest = text.strip_prefix("Complete child ");
+        let child = rest.and_then(|rest| rest.split_once(':'));
+        child.is_none_or(|(id, _)| !ids.contains(id))
+    });
     remove_duplicates(texts)
 }
 

@@ -60,18 +60,12 @@ pub(crate) fn logs(
     let lines = events.iter().map(Line::from);
     let lines = lines.filter(|line| wanted.is_none() || line.task_id == wanted);
     let events: Vec<Line> = lines.collect();
-    let outputs = match raw {
-        true => Some(outputs(
-            &workspace.root,
-            &journal::run_folder(&workspace, id)?,
-            task,
-        )?),
-        false => None,
-    };
+    let folder = journal::run_folder(&workspace, id)?;
+    let outputs = raw.then(|| outputs(&workspace.root, &folder, task));
     Ok(Logged {
         total: events.len(),
         events,
-        outputs,
+        outputs: outputs.transpose()?,
     })
 }
 
