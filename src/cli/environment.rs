@@ -22,7 +22,6 @@ use crate::llm::settings::OPENAI_KEY;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::runs::{is_known, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
-use crate::runner::agent::GateVariables;
 use crate::workspace::{RUNS, Workspace};
 
 /// Maximum length of an invalid URL in a message, in characters.
@@ -162,7 +161,6 @@ pub(super) fn surroundings(
         actor,
         assignment,
         judges_workspace: false,
-        gate_variables: GateVariables::from(settings),
         skills_dirs: [globals.skills_dir.clone(), skills_dirs(settings)].concat(),
         home,
         data_home,

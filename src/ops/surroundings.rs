@@ -15,7 +15,6 @@ use crate::config::{
 };
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
 use crate::store::Stamp;
 use crate::task::Task;
@@ -36,8 +35,6 @@ pub(crate) struct Surroundings {
     pub(crate) assignment: Assignment,
     /// Whether work is judged in the workspace and not in the working directory: for runs and servers.
     pub(crate) judges_workspace: bool,
-    /// The variables of the user that the commands of gates and criteria get.
-    pub(crate) gate_variables: GateVariables,
     /// Folders of skills that the user named.
     pub(crate) skills_dirs: Vec<PathBuf>,
     pub(crate) home: Option<PathBuf>,

@@ -78,7 +78,6 @@ pub(crate) fn open(folder: &Path) -> Context {
     Context::open(Surroundings {
         assignment: Default::default(),
         judges_workspace: false,
-        gate_variables: Default::default(),
         command: "test",
         directory: folder.to_path_buf(),
         root: None,

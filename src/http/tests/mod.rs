@@ -229,7 +229,6 @@ fn surroundings(root: PathBuf) -> Surroundings {
         actor: ME.to_string(),
         assignment: Assignment::default(),
         judges_workspace: true,
-        gate_variables: Default::default(),
         skills_dirs: Vec::new(),
         data_home: Some(home.join("data")),
         rights: Default::default(),

@@ -11,6 +11,7 @@ use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::runs::is_run;
+use crate::runner::agent::read_gate_variables;
 use crate::runner::{child, orphans, process};
 use crate::task::rules::check_note;
 use crate::tree::{self, Tree};
@@ -187,7 +188,8 @@ impl Scene {
             return Err(Error::new(Code::FileUnreadable, message).fix("git status"));
         }
         let around = &context.surroundings;
-        let mut environment = child::work_environment(around.gate_variables.names()?.iter());
+        let names = read_gate_variables(around.settings()?)?;
+        let mut environment = child::work_environment(names.iter());
         environment.extend(child::variables(&OWN_VARIABLES));
         environment.push((DEPTH.into(), count_depth()?.to_string().into()));
         environment.extend(child::variables(around.assignment.variables()));

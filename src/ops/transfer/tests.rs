@@ -62,7 +62,6 @@ fn open(folder: &Path, actor: &str) -> Context {
     Context::open(Surroundings {
         assignment: Default::default(),
         judges_workspace: false,
-        gate_variables: Default::default(),
         command: "test",
         directory: folder.to_path_buf(),
         root: None,

@@ -24,7 +24,7 @@ use crate::run::{Outcome, Spent, Usage};
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
 pub(crate) use event::read_spent;
-pub(crate) use settings::{GateVariables, Runners, all, list_needed_options, no_command};
+pub(crate) use settings::{Runners, all, list_needed_options, no_command, read_gate_variables};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {

@@ -113,29 +113,13 @@ fn refuse_project(name: &str) -> Error {
         .or("remove the setting", format!("cleo config unset {name}"))
 }
 
-/// Names of the user's variables for commands of gates and criteria: those of agents, because they run what
+/// Reads the names of the user's variables for commands of gates and criteria: those of agents, because they run what
 /// agents wrote, and those that the settings name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct GateVariables {
-    names: Vec<String>,
-    /// A setting that a project's file says, which it may not.
-    refused: Option<&'static str>,
-}
-
-impl GateVariables {
-    pub(crate) fn from(settings: &Settings) -> GateVariables {
-        let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
-        GateVariables {
-            names: all.iter().flat_map(|name| names(settings, name)).collect(),
-            refused: all.into_iter().find(|name| settings.is_from_project(name)),
-        }
-    }
-
-    pub(crate) fn names(&self) -> Result<&[String]> {
-        match self.refused {
-            Some(name) => Err(refuse_project(name)),
-            None => Ok(&self.names),
-        }
+pub(crate) fn read_gate_variables(settings: &Settings) -> Result<Vec<String>> {
+    let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
+    match all.iter().find(|name| settings.is_from_project(name)) {
+        Some(name) => Err(refuse_project(name)),
+        None => Ok(all.iter().flat_map(|name| names(settings, name)).collect()),
     }
 }
 
