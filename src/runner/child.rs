@@ -155,6 +155,19 @@ fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     (start == *b"#!" || start == *b"\x7fE").then_some(found)
 }
 
+/// Finds a program on a PATH, or by its whole path.
+pub(crate) fn find_on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let named = PathBuf::from(name);
+    match name.contains('/') {
+        true => Some(named).filter(|it| it.is_absolute() && is_program(it)),
+        false => {
+            let folders = env::split_paths(path).filter(|folder| folder.is_absolute());
+            let mut places = folders.map(|folder| folder.join(&named));
+            places.find(|place| is_program(place))
+        }
+    }
+}
+
 /// Returns whether somebody may start a file.
 pub(crate) fn is_program(file: &Path) -> bool {
     let there = file.metadata();

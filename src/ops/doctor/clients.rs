@@ -9,7 +9,7 @@ use super::{Finding, PROBE_LIMIT};
 use crate::config::RUNNERS_PROGRAMS;
 use crate::error::quote;
 use crate::runner::agent::{self, Runners};
-use crate::runner::child::is_program;
+use crate::runner::child::find_on_path;
 use crate::runner::probe::{self, Probed};
 
 struct Client<'a> {
@@ -72,14 +72,7 @@ fn check_setting(client: &Client<'_>) -> Option<Finding> {
 }
 
 pub(super) fn find_program(name: &str) -> Option<PathBuf> {
-    let path = path();
-    let is_path = name.contains('/');
-    let own = Path::new(name).is_absolute().then(|| PathBuf::from(name));
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute() && !is_path);
-    let places = folders.map(|folder| folder.join(name));
-    own.into_iter()
-        .chain(places)
-        .find(|program| is_program(program))
+    find_on_path(name, &path())
 }
 
 fn check_program(client: &Client<'_>, program: &Path) -> Finding {
