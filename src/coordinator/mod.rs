@@ -32,7 +32,6 @@ mod trees;
 mod updates;
 mod verdict;
 
-use crate::ops::trust::Item;
 use crate::run::{Event, RunProjection};
 use crate::runner::agent::Runners;
 pub(crate) use cancel::cancel;
@@ -53,5 +52,4 @@ pub(crate) struct RunEnvironment {
     /// The trace that it belongs to (`TRACEPARENT`).
     pub(crate) trace: Option<String>,
     pub(crate) runners: Runners,
-    pub(crate) chosen: Vec<Item>,
 }

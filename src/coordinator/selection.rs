@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -23,6 +22,7 @@ use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
 use crate::run::Planned;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Runner, Runners};
+use crate::runner::child::find_on_path;
 use crate::store::{Outlines, Transaction};
 use crate::task::Task;
 use crate::task::graph::Node;
@@ -171,16 +171,10 @@ fn require_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
     let Some(program) = elsewhere.or(words.first().map(String::as_str)) else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
-    let place = Path::new(program);
-    let is_there = match place.components().count() {
-        0 | 1 => {
-            let path = env::var_os("PATH").unwrap_or_default();
-            env::split_paths(&path).any(|folder| folder.join(place).is_file())
-        }
-        // A path that is not whole is looked for in a folder that may differ from task to task.
-        _ => !place.is_absolute() || place.is_file(),
-    };
-    if is_there {
+    // A path that is not whole is looked for in a folder that may differ from task to task.
+    let is_relative = program.contains('/') && !program.starts_with('/');
+    let path = env::var_os("PATH").unwrap_or_default();
+    if is_relative || find_on_path(program, &path).is_some() {
         return Ok(());
     }
     let name = runner.name();
@@ -297,7 +291,8 @@ pub(super) fn team(
     let followed = |it: &Worker| list_client_items(root, Some(&it.named.runner));
     team.items.extend(team.workers.iter().flat_map(followed));
     if options.request.runner.is_none() {
-        team.items.extend(ambience.chosen.iter().cloned());
+        let settings = context.surroundings.settings()?;
+        team.items.extend(Item::runners(settings));
     }
     Ok(team)
 }

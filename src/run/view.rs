@@ -55,9 +55,6 @@ pub(crate) struct RunRow {
     pub(crate) needs_you: usize,
     /// Most agents at a time.
     pub(crate) limit: Option<u64>,
-    /// The epic and the number of its wave, of a run over one wave.
-    #[serde(skip)]
-    pub(crate) wave: Option<(TaskId, usize)>,
 }
 
 /// The failure of a run.
@@ -79,10 +76,6 @@ impl RunView {
             now,
             events: None,
         }
-    }
-
-    pub(crate) fn events(&self) -> &[Event] {
-        self.events.as_deref().unwrap_or_default()
     }
 
     /// Returns the tasks that agents work on, and epics that failed.
@@ -128,7 +121,6 @@ impl RunRow {
         let states: Vec<StepState> = work().map(|task| task.state).collect();
         let is_blocked =
             |task: &&&TaskRun| task.outcome == Some(Outcome::Blocked) && !task.is_done();
-        let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
         let until = record.completed_at.as_deref().unwrap_or(now);
         RunRow {
             title: find_title(&record, track).chars().take(TITLE_MAX).collect(),
@@ -140,31 +132,20 @@ impl RunRow {
             bar: (!states.is_empty()).then(|| sample_states(&states)),
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
-            limit: option("jobs").and_then(Value::as_u64),
-            wave: option("epic").zip(option("wave")).and_then(|(epic, wave)| {
-                let epic = epic.as_str()?.parse().ok()?;
-                Some((epic, usize::try_from(wave.as_u64()?).ok()?))
-            }),
+            limit: track.options.as_ref().and_then(|it| it["jobs"].as_u64()),
             record,
-        }
-    }
-
-    /// Names the epic of a run over one of its waves, whose title the run does not keep.
-    pub(crate) fn name_epic(&mut self, title: impl Fn(TaskId) -> Option<String>) {
-        if let Some((epic, wave)) = self.wave {
-            let epic = title(epic).unwrap_or_else(|| epic.to_string());
-            self.title = format!("{epic}, wave {wave}");
         }
     }
 }
 
-/// Returns the subject of a run: the epic or the first task, else its message.
+/// Returns the subject of a run: the epic or the first task, else its message, which names the wave of a run over one.
 fn find_title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
     let tasks = track.tasks();
     let is_whole = |task: &&TaskRun| task.planned.is_epic && run.kind == RunKind::Epic;
-    let epic = tasks.iter().find(is_whole);
-    epic.or(tasks.first())
-        .map_or(&run.input, |task| &task.planned.title)
+    let has_wave = track.options.as_ref().is_some_and(|it| it["wave"].is_u64());
+    let first = tasks.first().filter(|_| !has_wave);
+    let named = tasks.iter().find(is_whole).or(first);
+    named.map_or(&run.input, |task| &task.planned.title)
 }
 
 fn sample_states(states: &[StepState]) -> Vec<StepState> {

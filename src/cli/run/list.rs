@@ -198,11 +198,12 @@ pub(in crate::cli) struct ResumeArguments {
 fn resume(face: &mut Face<'_>, arguments: ResumeArguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
     if kind(&surroundings, &arguments.run)? == RunKind::Plan {
-        arguments.reporting.refuse(&arguments.run)?;
-        if arguments.rest != ResumeChanges::default() {
+        let rest = (arguments.rest, arguments.reporting);
+        if rest != Default::default() {
             let run = &arguments.run;
             let message = format!(
-                "{run} carries out a plan; `--max-cost`, `--time-limit` and `--pass-env` are for runs over tasks"
+                "{run} carries out a plan; `--max-cost`, `--time-limit`, `--pass-env`, `--ci` and `--junit` are for \
+                 runs over tasks"
             );
             return Err(
                 Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run)))

@@ -17,8 +17,7 @@ use super::{Face, environment};
 use crate::config::Settings;
 use crate::coordinator::request::RunRequest;
 use crate::coordinator::{self, Listener, Options, Report, RunEnvironment};
-use crate::error::{Code, Error, Result, quote};
-use crate::ops::trust::Item;
+use crate::error::{Error, Result};
 use crate::ops::work::runs::{self, export};
 use crate::run::report::github;
 use crate::runner::agent::Runners;
@@ -115,11 +114,10 @@ fn read_environment(settings: &Settings) -> Result<RunEnvironment> {
             .unwrap_or(0),
         trace: text("TRACEPARENT"),
         runners: Runners::from(settings)?,
-        chosen: Item::runners(settings),
     })
 }
 
-#[derive(Args)]
+#[derive(Args, Default, PartialEq)]
 pub(super) struct Reporting {
     /// Report to a CI service: annotations on standard error, a job summary, and the outputs
     /// run_id, ok and failed
@@ -139,15 +137,6 @@ enum Ci {
 }
 
 impl Reporting {
-    /// Refuses a run that has nothing to tell this way: it is not over tasks.
-    pub(super) fn refuse(&self, run: &str) -> Result<()> {
-        if self.ci.is_none() && self.junit.is_none() {
-            return Ok(());
-        }
-        let message = format!("{run} carries out a plan; `--ci` and `--junit` tell of tasks");
-        Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run))))
-    }
-
     fn check(&self, face: &Face<'_>) -> Result<()> {
         match &self.junit {
             Some(path) => export::check_xml(&face.surroundings()?, path),
@@ -169,7 +158,7 @@ impl Reporting {
 
     fn print_failure(&self, face: &Face<'_>, error: &Error) {
         if self.ci.is_some() {
-            let line = github::failure(error.code.name(), &error.display_message());
+            let line = github::annotation("error", error.code.name(), &error.display_message());
             face.output.eprint(&line);
         }
     }

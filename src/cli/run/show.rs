@@ -95,7 +95,7 @@ pub(in crate::cli) struct Arguments {
     /// Id of the run [default: the newest]
     run: Option<String>,
 
-    /// Also write a self-contained HTML page with graph, timeline, evidence and routing
+    /// Also write a self-contained HTML page with graph, tasks, evidence and routing
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -20,31 +20,32 @@ const MESSAGE_MAX: usize = 2_000;
 pub(crate) fn annotations(view: &RunView) -> String {
     let mut text = String::new();
     let failed = view.list_counted().filter(|task| task.state.is_undone());
-    write_annotations(&mut text, "error", failed, |task| {
-        let mut lines = vec![explain_failure(task)];
-        lines.extend(violations(task).map(String::from));
-        (
-            format!(
-                "{} {}: {}",
-                task.planned.task_id,
-                error_code(task).name(),
-                task.planned.title
-            ),
-            lines.join("\n"),
-        )
-    });
-    let skipped = view
-        .list_counted()
-        .filter(|task| task.state == StepState::Skipped);
-    write_annotations(&mut text, "warning", skipped, |task| {
-        (
-            format!(
-                "{} was not begun: {}",
-                task.planned.task_id, task.planned.title
-            ),
-            explain_failure(task),
-        )
-    });
+    let is_skipped = |task: &&TaskRun| task.state == StepState::Skipped;
+    let skipped = view.list_counted().filter(is_skipped);
+    for (kind, tasks) in [
+        ("error", Vec::from_iter(failed)),
+        ("warning", Vec::from_iter(skipped)),
+    ] {
+        let shown = match tasks.len() {
+            0..=SHOWN_MAX => tasks.len(),
+            _ => SHOWN_MAX - 1,
+        };
+        for task in &tasks[..shown] {
+            let what = match task.state {
+                StepState::Skipped => "was not begun",
+                _ => error_code(task).name(),
+            };
+            let title = format!("{} {what}: {}", task.planned.task_id, task.planned.title);
+            let mut lines = vec![explain_failure(task)];
+            lines.extend(violations(task).map(String::from));
+            text += &annotation(kind, &title, &lines.join("\n"));
+        }
+        if shown < tasks.len() {
+            let more = tasks.len() - shown;
+            let more = format!("{more} more tasks; see the summary of the job");
+            text += &annotation(kind, "and others", &more);
+        }
+    }
     let summary = view.run.steps.unwrap_or_default();
     let run = &view.run.record;
     let told = format!(
@@ -54,36 +55,7 @@ pub(crate) fn annotations(view: &RunView) -> String {
     text + &annotation("notice", &run.id, &told)
 }
 
-pub(crate) fn failure(code: &str, message: &str) -> String {
-    annotation("error", code, message)
-}
-
-fn write_annotations<'a>(
-    text: &mut String,
-    kind: &str,
-    tasks: impl Iterator<Item = &'a TaskRun>,
-    told: impl Fn(&TaskRun) -> (String, String),
-) {
-    let tasks: Vec<&TaskRun> = tasks.collect();
-    let shown = if tasks.len() > SHOWN_MAX {
-        SHOWN_MAX - 1
-    } else {
-        tasks.len()
-    };
-    for task in &tasks[..shown] {
-        let (title, message) = told(task);
-        *text += &annotation(kind, &title, &message);
-    }
-    if shown < tasks.len() {
-        let more = format!(
-            "{} more tasks; see the summary of the job",
-            tasks.len() - shown
-        );
-        *text += &annotation(kind, "and others", &more);
-    }
-}
-
-fn annotation(kind: &str, title: &str, message: &str) -> String {
+pub(crate) fn annotation(kind: &str, title: &str, message: &str) -> String {
     let message: String = replace_control_characters(message)
         .chars()
         .take(MESSAGE_MAX)

@@ -114,9 +114,7 @@ fn page_is_self_contained_and_escapes_text() {
         "<title>cleo run run_1</title>",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "<h2>Graph</h2>",
-        "<h2>Timeline</h2>",
-        "class=\"bar done\"",
-        "class=\"bar failed\"",
+        "<h2>Tasks</h2>",
         "<h2>Evidence</h2>",
         "<details open><summary><b>T3</b>",
         "cleo why T3",
@@ -194,7 +192,7 @@ fn annotations_are_single_escaped_lines() {
         "{text}"
     );
     assert_eq!(
-        github::failure("E_X", "a,b:c\n%"),
+        github::annotation("error", "E_X", "a,b:c\n%"),
         "::error title=E_X::a,b:c%0A%25\n"
     );
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::name_epics;
 use crate::error::Result;
 use crate::ops::Context;
 use crate::ops::runs::open;
@@ -65,8 +64,6 @@ pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
         rows.push(RunRow::new(run, track, &now));
     }
     let summary = summary(&*transaction, user.as_deref(), &now)?;
-    drop((tracks, transaction));
-    name_epics(context, &mut rows.iter_mut().collect::<Vec<_>>())?;
     Ok(Rows {
         runs: rows,
         total,

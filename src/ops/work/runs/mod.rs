@@ -18,10 +18,9 @@ use serde::Deserialize;
 
 use super::tracks::lock;
 use crate::error::Result;
-use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::runs::{liveness, no_run};
-use crate::run::view::{RunRow, RunView};
+use crate::run::view::RunView;
 use crate::run::{RunKind, RunProjection};
 use crate::store::Store;
 
@@ -77,20 +76,5 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
     };
     view.messages = transaction.run_messages(id)?;
     view.events = has_events.then_some(events);
-    drop(transaction);
-    name_epics(context, &mut [&mut view.run])?;
     Ok(Some(view))
-}
-
-/// Names the epics of runs over one of their waves.
-fn name_epics(context: &mut Context, rows: &mut [&mut RunRow]) -> Result<()> {
-    let epics = rows.iter().filter_map(|row| row.wave);
-    let epics: Vec<TaskId> = epics.map(|(epic, _)| epic).collect();
-    if epics.is_empty() {
-        return Ok(());
-    }
-    let outlines = context.read(|transaction| transaction.outlines(&epics))?;
-    let title = |epic| outlines.get(epic).map(|outline| outline.title.clone());
-    rows.iter_mut().for_each(|row| row.name_epic(title));
-    Ok(())
 }
