@@ -7,15 +7,14 @@ use super::engine::Engine;
 use super::prompt;
 use super::scheduler::{Action, Event, Stop};
 use super::selection::Worker;
-use super::slot::Prompt;
-use super::threads::request_stop;
+use super::slot::{Prompt, Slot};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::proof::{Record, RenewalRequest, complete_checked, examine_all};
+use crate::ops::proof::RenewalRequest;
 use crate::ops::runs::journal;
 use crate::ops::tasks::claim;
-use crate::ops::{Context, require, spawn};
+use crate::ops::{require, spawn};
 use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
@@ -33,16 +32,10 @@ impl Engine<'_> {
             Action::Claim(steps) => self.claim(&steps),
             Action::Start(step) => self.start(step),
             Action::Check(step) => self.start_checks(step),
-            Action::Complete(step) if !self.objections(step).is_empty() => {
-                self.reject_or_complete(step)
-            }
             Action::Complete(step) => self.complete_step(step),
             Action::Repair(step) => self.prepare_repair(step),
             Action::End(step) => {
-                self.slots[step]
-                    .stop
-                    .iter()
-                    .for_each(|stop| request_stop(stop));
+                self.slots[step].request_stop();
                 Ok(())
             }
             Action::Fail(step, ..) => {
@@ -50,8 +43,7 @@ impl Engine<'_> {
                 self.release_task(step)
             }
             Action::Halt(_) => {
-                let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
-                stops.for_each(request_stop);
+                self.slots.iter().for_each(Slot::request_stop);
                 Ok(())
             }
             Action::Wait(..) | Action::Skip(..) => Ok(()),
@@ -105,16 +97,6 @@ impl Engine<'_> {
             wait_ms: None,
         };
         self.push_step_event(step, waiting);
-    }
-
-    /// Completes tasks and records it in one transaction, and before each, if it was merged, by which commit.
-    pub(super) fn record_completion<T>(
-        &mut self,
-        merged: Option<Option<String>>,
-        complete: impl FnOnce(&mut Context, &mut Record<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.recorder
-            .complete(&mut self.context, &self.slots, merged, complete)
     }
 
     fn announce_start(&mut self, step: usize) {
@@ -269,54 +251,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Completes steps in one transaction, except those against which something else speaks than their output.
-    pub(super) fn complete_all(&mut self, actions: &[Action]) -> Result<()> {
-        let mut tasks = Vec::new();
-        for action in actions {
-            match action {
-                Action::Complete(step) if self.objections(*step).is_empty() => {
-                    tasks.push((self.slots[*step].task, self.slots[*step].epoch));
-                }
-                Action::Complete(step) => self.reject_or_complete(*step)?,
-                _ => {}
-            }
-        }
-        if tasks.is_empty() {
-            return Ok(());
-        }
-        let subjects = examine_all(&mut self.context, &tasks);
-        let done = self.record_completion(None, |context, record| {
-            complete_checked(context, subjects, record)
-        })?;
-        for (id, done) in done {
-            let Some(step) = self.recorder.track.position(id) else {
-                continue;
-            };
-            match done {
-                Ok(_) => self.end_step(step),
-                Err(lacking) => self.reject_step(step, lacking)?,
-            }
-        }
-        Ok(())
-    }
-
     /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
     /// last message keeps its entry and output file.
     fn prepare_repair(&mut self, step: usize) -> Result<()> {
         let task = self.slots[step].task;
-        let has_words = self.slots[step].has_words;
-        let mut given = self.slots[step].prompt.take();
-        if let Some(given) = given.take_if(|_| has_words) {
-            return self.set_prompt(step, *given.spawned);
-        }
-        if let Some(given) = given
-            && self.check_last_words(step).is_some()
-            && let lacking = self.check_step(step)?
-            && lacking
-                .faults
-                .iter()
-                .all(|fault| fault.code == Code::ReturnMessage)
-        {
+        let is_whole = self.slots[step].has_words || self.lacks_only_message(step)?;
+        let given = self.slots[step].prompt.take();
+        if let Some(given) = given.filter(|_| is_whole) {
             return self.set_prompt(step, *given.spawned);
         }
         let options = spawn::Options {
@@ -335,6 +276,12 @@ impl Engine<'_> {
         }
     }
 
+    fn lacks_only_message(&mut self, step: usize) -> Result<bool> {
+        let is_of_message = |fault: &Error| fault.code == Code::ReturnMessage;
+        Ok(self.check_last_words(step).is_some()
+            && self.check_step(step)?.faults.iter().all(is_of_message))
+    }
+
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
     /// conversation of that attempt where there is one. Notes that the last attempt of the run has not got follow.
     pub(super) fn set_prompt(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
@@ -346,19 +293,16 @@ impl Engine<'_> {
         let notes: Vec<&Note> = task.notes.iter().filter(is_new).collect();
         let has_words = std::mem::take(&mut self.slots[step].has_words);
         if self.slots[step].attempt > 0 {
-            let before = self.recorder.track.task(self.slots[step].task);
-            let last = before.and_then(|before| before.history.last());
-            let mut faults = last.map(|last| last.violations.clone()).unwrap_or_default();
+            let last = last.map(|last| last.violations.clone());
+            let mut faults = last.unwrap_or_default();
             if faults.is_empty() && !has_words {
                 let lacks = self.check_step(step)?.faults;
                 faults = lacks.iter().map(prompt::describe).collect();
             }
-            let before = self.recorder.track.task(self.slots[step].task);
             let resumes = |worker: &Arc<Worker>| worker.runner.has_conversations();
             let resumes = self.slots[step].worker.as_ref().is_some_and(resumes);
-            conversation = before
-                .and_then(|before| before.conversation.clone())
-                .filter(|_| resumes);
+            let before = self.recorder.track.task(id).filter(|_| resumes);
+            conversation = before.and_then(|before| before.conversation.clone());
             text = match conversation {
                 Some(_) if has_words => Some(prompt::format_interruption(&spawned)),
                 None if has_words => None,
@@ -382,9 +326,8 @@ impl Engine<'_> {
     pub(super) fn release_task(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
         slot.prompt = None;
-        if let Some(stop) = slot.stop.take() {
-            request_stop(&stop);
-        }
+        slot.request_stop();
+        slot.stop = None;
         let Some(epoch) = slot.epoch.take() else {
             return Ok(());
         };

@@ -70,15 +70,19 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     // Processes and worktrees that another user's row names are left alone.
     let is_own = is_own(surroundings, &workspace, &run, &events);
     let mut cancelled = match wait_until_stopped(&mut context, run, is_own, &lock)? {
-        Stopped::Taken(taken) => clean_up(&mut context, *taken, is_own, &lock)?,
-        Stopped::Itself(run) if run.status == RunStatus::Running => {
-            let message = format!("the process of {id} has the request, but has not stopped yet");
-            let error = Error::new(Code::LockTimeout, message).passing(true);
-            return Err(error.fix(format!("cleo runs show {}", quote(id))));
+        (_, Some(taken)) => clean_up(&mut context, taken, is_own, &lock)?,
+        (run, None) if run.status == RunStatus::Running => {
+            let error = error!(
+                LockTimeout,
+                "the process of {id} has the request, but has not stopped yet"
+            );
+            return Err(error
+                .passing(true)
+                .fix(format!("cleo runs show {}", quote(id))));
         }
-        Stopped::Itself(run) => Cancelled {
+        (run, None) => Cancelled {
             released: find_released(&mut context, id, &held)?,
-            run: *run,
+            run,
             ..Cancelled::default()
         },
     };
@@ -113,21 +117,14 @@ fn find_released(context: &mut Context, holder: &str, held: &[Claim]) -> Result<
     })
 }
 
-enum Stopped {
-    /// It ended, or has not ended in time.
-    Itself(Box<Run>),
-    /// It had no process.
-    Taken(Box<TakenRun>),
-}
-
-/// Waits until a run has stopped that was asked to. A run without a process is taken over, and the process of another
-/// cleo that did so since is asked again: it may not have looked for what came before.
+/// Waits until a run has stopped that was asked to, or for too long. A run without a process is taken over, and the
+/// process of another cleo that did so since is asked again: it may not have looked for what came before.
 fn wait_until_stopped(
     context: &mut Context,
     Run { id, mut owner, .. }: Run,
     is_own: bool,
     lock: &RunLock,
-) -> Result<Stopped> {
+) -> Result<(Run, Option<TakenRun>)> {
     let (since, id) = (Instant::now(), id.as_str());
     let clock = context.surroundings.clock;
     loop {
@@ -137,11 +134,12 @@ fn wait_until_stopped(
         if is_left(&run) {
             let may_take = |run: &Run| Ok(is_left(run));
             let (store, workspace) = (&mut context.store, &context.workspace);
-            if let Some(taken) = lock.take_over(store, workspace, id, is_own, &may_take)? {
-                return Ok(Stopped::Taken(Box::new(taken)));
+            let taken = lock.take_over(store, workspace, id, is_own, &may_take)?;
+            if taken.is_some() {
+                return Ok((run, taken));
             }
         } else if run.status != RunStatus::Running || since.elapsed() >= PATIENCE {
-            return Ok(Stopped::Itself(Box::new(run)));
+            return Ok((run, None));
         } else if run.owner != owner {
             request_cancel(context, id)?;
             owner = run.owner;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::scheduler::Event;
-use super::slot::Holder;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::proof::{complete_checked, examine_all, has_verified_work, is_unearned};
+use crate::ops::proof::{complete_with_parts, has_verified_work, is_unearned};
 use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
@@ -106,9 +105,9 @@ impl Engine<'_> {
                 left.push(step);
                 continue;
             }
-            let subjects = examine_all(&mut self.context, &[(id, None)]);
-            let done = complete_checked(&mut self.context, subjects, &mut |_, _| Ok(()))?;
-            if done.iter().any(|(_, done)| done.is_err()) {
+            let task = [(id, None)];
+            let done = complete_with_parts(&mut self.context, &task, false, &mut |_| Ok(()));
+            if done?.is_err() {
                 left.push(step);
                 continue;
             }
@@ -121,21 +120,18 @@ impl Engine<'_> {
 
     /// Holds steps that another run judges, which an agent of a run has begun this one beside.
     fn skip_claimed_elsewhere(&mut self, steps: &[usize]) -> Result<Vec<usize>> {
-        let surroundings = &self.context.surroundings;
-        let named = Vec::from_iter(surroundings.assignment.run.clone());
-        let mut left = Vec::with_capacity(steps.len());
+        let Some(above) = self.context.surroundings.assignment.run.clone() else {
+            return Ok(steps.to_vec());
+        };
+        let (named, mut left) = ([above], Vec::new());
         for step in steps {
             let task = self.slots[*step].task;
-            let judge = match named.is_empty() {
-                true => None,
-                false => runs::find_judge(surroundings, &named, task)?,
-            };
-            match judge.filter(|(run, _)| *run != self.recorder.run.id) {
-                None => left.push(*step),
-                Some((run, _)) => {
+            match runs::find_judge(&self.context.surroundings, &named, task)? {
+                Some((run, _)) if run != self.recorder.run.id => {
                     let why = format!("{task} is a task of {run}, which judges it");
                     self.inbox.push(Event::Held(*step, why, false));
                 }
+                _ => left.push(*step),
             }
         }
         Ok(left)
@@ -167,21 +163,14 @@ impl Engine<'_> {
             Code::StatusRefused | Code::TaskNotFound => Event::Dropped(step, error.message),
             Code::Claimed => {
                 let holder = self.find_holding_run(step)?;
-                let left = holder.as_ref().filter(|run| {
-                    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
-                    is_left && run.kind.resumes()
-                });
-                if let Some(run) = left {
-                    let why = format!("{}; the process of {} is gone", error.message, run.id);
-                    self.slots[step].holder = Some(Holder::Dead(run.id.clone()));
-                    return Ok(Event::Held(step, why, false));
-                }
-                let is_awaited = self.is_awaited(holder.as_ref());
-                let before = self.slots[step].holder.take();
-                if is_awaited && before != Some(Holder::Running) {
+                // A run that an agent started does not wait: the other run may be waiting for it.
+                let is_under_way = |run: &Run| run.status == RunStatus::Running;
+                let is_awaited =
+                    self.ambience.depth == 0 && holder.as_ref().is_some_and(is_under_way);
+                let slot = &mut self.slots[step];
+                if !std::mem::replace(&mut slot.is_waiting, is_awaited) && is_awaited {
                     self.push_waiting_event(step, &error.message);
                 }
-                self.slots[step].holder = is_awaited.then_some(Holder::Running);
                 Event::Held(step, error.message, is_awaited)
             }
             Code::NotReady => Event::Held(step, error.message, false),
@@ -213,13 +202,6 @@ impl Engine<'_> {
         let clock = self.context.surroundings.clock;
         liveness::mark_interrupted_runs(&mut self.context.store, &self.context.workspace, &clock)?;
         self.context.read(|transaction| transaction.run(&holder))
-    }
-
-    /// Returns true if the run that holds a step is in progress and will release it. A run that an agent
-    /// started does not wait: the other run may be waiting for it.
-    fn is_awaited(&self, holder: Option<&Run>) -> bool {
-        let is_under_way = holder.is_some_and(|run| run.status == RunStatus::Running);
-        is_under_way && self.ambience.depth == 0
     }
 
     pub(super) fn is_done(&mut self, id: TaskId) -> Result<bool> {

@@ -2,33 +2,32 @@
 //! nothing is left to do.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use serde_json::json;
 
 use super::options::{DEPTH_MAX, Options};
 use super::queue::Queue;
 use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
-use super::scheduler::{Action, Event, Scheduler};
+use super::scheduler::{Event, Scheduler};
 use super::selection::Team;
-use super::slot::{Holder, Slot};
-use super::threads::{Threads, request_stop};
+use super::slot::Slot;
+use super::threads::Threads;
 use super::trees::{Base, Trees};
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::ops::runs::journal::Journal;
-use crate::ops::runs::liveness::{self, RunLock};
+use crate::ops::runs::liveness::{RunLock, add_resume_hint};
 use crate::ops::spawn::Preparation;
 use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
-use crate::run::{Planned, Run, RunEvent, RunKind, RunProjection, StepState, TaskEvent};
+use crate::run::{Planned, Run, RunEvent, RunKind, RunProjection, StepState, TaskEvent, TaskRun};
 use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
-
-/// How long events that need no decision wait for others to be committed with.
-const SETTLING: Duration = Duration::from_millis(2);
 
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
@@ -125,17 +124,15 @@ fn prepare(
             report::describe_request(&planned, &options.request),
         )
     };
-    let stored = serde_json::to_value(&options).ok();
-    if let Some(options) = &stored {
-        let item = Item::run(&run.id, options, &planned);
-        record_owner(&context.surroundings, &trust, &item);
-    }
+    let stored = json!(options);
+    let item = Item::run(&run.id, &stored, &planned);
+    record_owner(&context.surroundings, &trust, &item);
     let started = RunEvent::Started {
         branch: base.as_ref().and_then(|base| base.branch.clone()),
         commit: base.as_ref().map(|base| base.commit.clone()),
         conversion: base.as_ref().and_then(|base| base.conversion.clone()),
         tasks: planned.clone(),
-        options: stored,
+        options: Some(stored),
     };
     let setup = Setup {
         context,
@@ -168,12 +165,13 @@ impl<'a> Engine<'a> {
         let clock = context.surroundings.clock;
         let (steps, rules) = (team.steps, setup.options.rules());
         let journal = Journal::begin(&context.workspace, &run, clock, &mut context.store)?;
-        let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, Some(base));
+        let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, base);
         let trees = setup.base.map(open).transpose()?;
         let workers = Vec::from_iter(team.workers.into_iter().map(Arc::new));
         let slots = planned.iter().zip(&steps).map(|(task, step)| Slot {
+            task: task.task_id,
             worker: workers.get(step.runner).cloned(),
-            ..Slot::new(task.task_id)
+            ..Slot::default()
         });
         let now = Instant::now();
         let mut threads = Threads::new();
@@ -216,8 +214,7 @@ impl<'a> Engine<'a> {
     }
 
     fn stop_on_error(mut self, error: Error) -> Error {
-        let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
-        stops.for_each(request_stop);
+        self.slots.iter().for_each(Slot::request_stop);
         self.threads.wait_until_idle();
         let _ = self.recorder.commit(&mut self.context.store);
         // Where it is cut short by Ctrl-C once more, or another process continues it, all stays as after a kill.
@@ -239,20 +236,19 @@ impl<'a> Engine<'a> {
     /// Lets the scheduler decide on the new events turn by turn, commits both in one transaction, and acts; later
     /// events are for the next turn.
     fn turn_until_over(&mut self) -> Result<()> {
-        let mut claims = Vec::new();
         loop {
             let inbox = std::mem::take(&mut self.inbox);
             let decided = self.scheduler.handle_events(self.begun.elapsed(), inbox);
             for action in &decided {
                 self.announce(action);
             }
-            let is_idle = decided.is_empty() && claims.is_empty();
-            if !self.commits_later(&decided, is_idle) {
-                self.recorder.commit(&mut self.context.store)?;
+            self.recorder.commit(&mut self.context.store)?;
+            let has_decided = !decided.is_empty();
+            for action in decided {
+                self.perform_or_queue(action)?;
             }
-            claims = self.perform_all(decided, claims)?;
             self.run_queue()?;
-            let is_idle = is_idle && self.inbox.is_empty();
+            let is_idle = !has_decided && self.inbox.is_empty();
             if is_idle && !self.is_due() && self.scheduler.is_over() {
                 return Ok(());
             }
@@ -260,53 +256,13 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Returns whether the pending events are committed with the tasks that are completed next, or with the events
-    /// that come within a moment.
-    fn commits_later(&mut self, decided: &[Action], is_idle: bool) -> bool {
-        if self.recorder.pending.is_empty() {
-            return false;
-        }
-        if is_idle {
-            self.handle_updates(SETTLING);
-            return !self.inbox.is_empty();
-        }
-        let is_late = |action: &Action| matches!(action, Action::Complete(_) | Action::Claim(_));
-        self.trees.is_none() && decided.iter().all(is_late)
-    }
-
-    /// Carries actions out with the claims of the turn before, and returns the claims for the next turn: a task that
-    /// fails when it is completed is given back before more is claimed, because others may wait for its files.
-    fn perform_all(
-        &mut self,
-        mut actions: Vec<Action>,
-        before: Vec<Action>,
-    ) -> Result<Vec<Action>> {
-        let is_claim = |action: &mut Action| matches!(action, Action::Claim(_));
-        let is_complete = |action: &mut Action| matches!(action, Action::Complete(_));
-        let claims: Vec<Action> = actions.extract_if(.., is_claim).collect();
-        let completions: Vec<Action> = actions.extract_if(.., is_complete).collect();
-        for action in actions.into_iter().chain(before) {
-            self.perform_or_queue(action)?;
-        }
-        if self.trees.is_none() && !completions.is_empty() {
-            self.complete_all(&completions)?;
-            return Ok(claims);
-        }
-        // Merging runs commands, which must not delay other steps.
-        for action in completions.into_iter().chain(claims) {
-            self.perform_or_queue(action)?;
-        }
-        Ok(Vec::new())
-    }
-
     fn finish(mut self, caught: Option<Code>) -> Result<Report> {
         let stop = self.scheduler.stop();
-        for step in self
-            .scheduler
-            .list_never_started()
-            .into_iter()
-            .filter(|_| stop.is_none())
-        {
+        let never = match stop {
+            Some(_) => Vec::new(),
+            None => self.scheduler.list_never_started(),
+        };
+        for step in never {
             let skipped = TaskEvent::Skipped {
                 reason: Some("it waits for tasks that wait for it".to_string()),
                 caused_by: None,
@@ -325,23 +281,27 @@ impl<'a> Engine<'a> {
         self.recorder.push(finished);
         self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
-        let tasks = self.recorder.track.tasks().iter().zip(&self.slots);
-        let mut skipped = tasks.filter(|(task, _)| task.state == StepState::Skipped);
-        let holder = skipped.find_map(|(_, slot)| match &slot.holder {
-            Some(Holder::Dead(run)) => Some(run.as_str()),
-            _ => None,
-        });
-        let (around, place) = (&self.context.surroundings, &self.context.workspace);
-        let left = liveness::find_abandoned_runs(around, place, holder)?;
         let ending = Ending {
             stop,
             caught,
             spent: self.options.budget().filter(|_| self.scheduler.is_spent()),
-            holder: left.into_iter().next(),
         };
+        let (context, track) = (&mut self.context, &self.recorder.track);
+        let claims = context.read(|transaction| {
+            let claim = |task: &TaskRun| transaction.claim(task.planned.task_id).ok()?;
+            let tasks = track.tasks().iter();
+            let skipped = tasks.filter(|task| task.state == StepState::Skipped);
+            Ok(Vec::from_iter(skipped.filter_map(claim)))
+        })?;
         let mut report = Report::new(self.recorder.run, &self.recorder.track, &ending);
         warnings.extend(self.trees.into_iter().flat_map(|it| it.warnings.take()));
         report.warnings = warnings;
+        if let Some(error) = report.error.take_if(|_| stop.is_none()) {
+            let holders = claims.iter().filter_map(|claim| claim.holder.as_deref());
+            let holders = holders.filter(|holder| *holder != report.run.id);
+            let (around, place) = (&self.context.surroundings, &self.context.workspace);
+            report.error = Some(add_resume_hint(around, place, holders, error)?);
+        }
         Ok(report)
     }
 }

@@ -9,7 +9,7 @@ use super::trees::{Declared, Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::proof::{self, Verdict, check, complete_with_parts, examine_all};
+use crate::ops::proof::{self, Verdict, check};
 use crate::ops::require;
 use crate::run::{Outcome, TaskEvent};
 use crate::runner::signals;
@@ -60,6 +60,9 @@ impl Engine<'_> {
     }
 
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
+        if !self.objections(step).is_empty() {
+            return self.reject_or_complete(step);
+        }
         match self.merge_and_complete_step(step)? {
             Delivery::Done => {
                 self.remove_worktree(step)?;
@@ -89,7 +92,9 @@ impl Engine<'_> {
         if !lacking.faults.is_empty() {
             return Ok(Delivery::Lacking(lacking));
         }
-        let message = self.commit_message(id);
+        let task = self.recorder.track.task(id);
+        let title = task.map(|task| task.planned.title.as_str());
+        let message = format!("{id}: {}", title.unwrap_or_default());
         let Some(trees) = &self.trees else {
             return Ok(Delivery::Lacking(lacking));
         };
@@ -126,7 +131,7 @@ impl Engine<'_> {
         };
         let merge = match commit {
             Some(_) => commit.clone(),
-            None => self.find_merge(id)?,
+            None => trees.find_merge(id, &self.recorder.run.started_at)?,
         };
         if commit.is_none()
             && let Some(merge) = &merge
@@ -178,11 +183,6 @@ impl Engine<'_> {
         }
     }
 
-    fn find_merge(&self, id: TaskId) -> Result<Option<String>> {
-        let find = |trees: &Trees| trees.find_merge(id, &self.recorder.run.started_at);
-        Ok(self.trees.as_ref().map(find).transpose()?.flatten())
-    }
-
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
     /// not at all.
     fn roll_back_delivery(&self, commit: Option<&str>, error: Error) -> Result<Delivery> {
@@ -194,12 +194,6 @@ impl Engine<'_> {
             return Err(error);
         }
         Ok(Delivery::Stuck(None, why))
-    }
-
-    fn commit_message(&self, id: TaskId) -> String {
-        let task = self.recorder.track.task(id);
-        let title = task.map(|task| task.planned.title.as_str());
-        format!("{id}: {}", title.unwrap_or_default())
     }
 
     pub(super) fn check_in_tree(
@@ -232,48 +226,45 @@ impl Engine<'_> {
         done
     }
 
-    /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
-    /// worktree did. `merged` is the commit of one that was merged, as far as something was.
+    /// Completes a step in the workspace. In a run with worktrees all its commands must pass there: git may have held
+    /// less than its worktree did. `merged` is the commit of one that was merged, as far as something was.
     fn complete_in_workspace(
         &mut self,
         step: usize,
         merged: Option<Option<String>>,
     ) -> Result<Delivery> {
         let (id, epoch) = (self.slots[step].task, self.slots[step].epoch);
-        let is_merged = merged.is_some();
-        let parts = self.parts_under_review(id)?;
-        if let Some(lacking) = self.prove_parts(&parts)? {
-            return Ok(Delivery::Lacking(lacking));
-        }
-        let lacking = self.prove_in_workspace(id, epoch, is_merged)?;
-        if !lacking.faults.is_empty() {
-            return Ok(Delivery::Lacking(lacking));
+        let (mut parts, is_merged) = (Vec::new(), merged.is_some());
+        if self.trees.is_some() {
+            parts = self.parts_under_review(id)?;
+            if let Some(lacking) = self.prove_parts(&parts)? {
+                return Ok(Delivery::Lacking(lacking));
+            }
+            let lacking = self.prove_in_workspace(id, epoch, is_merged)?;
+            if !lacking.faults.is_empty() {
+                return Ok(Delivery::Lacking(lacking));
+            }
         }
         let parts = parts.iter().map(|part| (part.task, Some(part.epoch)));
         let tasks = Vec::from_iter(parts.chain([(id, epoch)]));
-        let looked_at = examine_all(&mut self.context, &tasks);
         // A kill in between leaves proven work merged, and no completed work unmerged.
         let noted = self.trees.as_ref().and_then(Trees::read_move);
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)?;
         let commit = merged.clone().flatten();
-        let recorded = self.record_completion(merged, |context, record| {
-            complete_with_parts(context, looked_at, is_merged, record)
-        });
-        let is_done = matches!(recorded, Ok((_, Ok(_))));
+        let (context, slot) = (&mut self.context, &self.slots[step]);
+        let recorded = self.recorder.complete(context, slot, &tasks, merged);
+        let is_done = matches!(recorded, Ok(Ok(())));
         if let (Some(trees), Some(noted), false) = (&self.trees, &noted, is_done) {
             trees.note_move(noted)?;
         }
-        let (last, done) = recorded?;
-        let base = self.trees.as_mut().and_then(|trees| trees.base.as_mut());
-        match (done, base, commit) {
-            (Err(mut lacking), ..) => {
-                for fault in lacking.faults.iter_mut().filter(|_| last != id) {
-                    *fault = parts::part_fault(last, fault);
-                }
-                return Ok(Delivery::Lacking(lacking));
+        if let Err((task, mut lacking)) = recorded? {
+            for fault in lacking.faults.iter_mut().filter(|_| task != id) {
+                *fault = parts::part_fault(task, fault);
             }
-            (Ok(_), Some(base), Some(commit)) => base.commit = commit,
-            _ => {}
+            return Ok(Delivery::Lacking(lacking));
+        }
+        if let (Some(trees), Some(commit)) = (&mut self.trees, commit) {
+            trees.base.commit = commit;
         }
         Ok(Delivery::Done)
     }

@@ -13,12 +13,10 @@ use crate::coordinator::request::PlanRequest;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
-use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Surroundings, plans};
 use crate::plan::{AsWritten, Planner, Policy};
-use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker, StepState};
-use crate::store::Store;
+use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, Speaker, StepState};
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use course::Course;
@@ -108,7 +106,7 @@ pub(crate) fn run_plan(
             .map(|_| ())
     })?;
     let course = Course::default();
-    PlanRun::new(surroundings, options, &answering, recording, course).finish()
+    PlanRun::finish(surroundings, options, &answering, recording, course)
 }
 
 /// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
@@ -121,7 +119,6 @@ pub(crate) fn resume(
 ) -> Result<PlanReport> {
     let workspace = surroundings.workspace()?;
     let answering = Answering::open(surroundings, &workspace)?;
-    require_own_plan(surroundings, &workspace, run)?;
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
@@ -140,23 +137,12 @@ pub(crate) fn resume(
     };
     let fields = json!({"pass": course.passes, "done": course.count_done()});
     recording.commit(|notes| notes.add_event(PLAN_RESUMED, fields))?;
-    PlanRun::new(surroundings, &options, &answering, recording, course).finish()
+    PlanRun::finish(surroundings, &options, &answering, recording, course)
 }
 
 fn record_plan_owner(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
     let item = Item::plan(&run.id, &run.input, plan);
     record_owner(surroundings, &Trust::new(surroundings, workspace), &item);
-}
-
-fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
-    let Some(mut store) = workspace.store_if_there()? else {
-        return Ok(());
-    };
-    let run = store.read()?.run(id)?;
-    match run.filter(|run| run.kind == RunKind::Plan && run.status != RunStatus::Completed) {
-        Some(run) => require_own(surroundings, workspace, &mut store, &run),
-        None => Ok(()),
-    }
 }
 
 fn explain(error: Error, course: &Course, run: &Run) -> Error {

@@ -9,7 +9,7 @@ use super::slot::Slot;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::proof::Record;
+use crate::ops::proof::{Completion, complete_with_parts};
 use crate::ops::runs::journal::Journal;
 use crate::run::{Event, Run, RunEvent, RunProjection, TaskEvent};
 use crate::store::{Store, Transaction};
@@ -65,34 +65,32 @@ impl Recorder<'_> {
         self.listener.on_events(stored, &self.track);
     }
 
-    /// Completes tasks and commits the pending events and theirs in one transaction; before each task that was
-    /// merged, by which commit.
-    pub(super) fn complete<T>(
+    /// Completes a task, and before it the parts of it, and commits the pending events and its own in the same
+    /// transaction; of one that was merged also by which commit.
+    pub(super) fn complete(
         &mut self,
         context: &mut Context,
-        slots: &[Slot],
+        slot: &Slot,
+        tasks: &[(TaskId, Option<u32>)],
         merged: Option<Option<String>>,
-        complete: impl FnOnce(&mut Context, &mut Record<'_>) -> Result<T>,
-    ) -> Result<T> {
+    ) -> Result<Completion> {
+        let is_merged = merged.is_some();
         let merged = merged.map(|commit| TaskEvent::Merged { commit });
-        let (journal, track, events) = (&mut self.journal, &self.track, &mut self.pending);
-        let (before, mut written) = (events.len(), 0);
-        let mut record = |transaction: &mut dyn Transaction, task: TaskId| {
+        let own = merged
+            .into_iter()
+            .chain([TaskEvent::Completed { reason: None }]);
+        let own = Vec::from_iter(own.map(|event| slot.event(event)));
+        let (journal, pending) = (&mut self.journal, &self.pending);
+        let mut record = |transaction: &mut dyn Transaction| {
             journal.refuse_lost(transaction)?;
-            let slot = track.position(task).and_then(|place| slots.get(place));
-            let completed = TaskEvent::Completed { reason: None };
-            let own = merged.clone().into_iter().chain([completed]);
-            events.extend(own.filter_map(|event| Some(slot?.event(event))));
-            let mut new = events[written..].iter();
-            new.try_for_each(|event| journal.add_event(transaction, event))?;
-            written = events.len();
-            Ok(())
+            let mut events = pending.iter().chain(&own);
+            events.try_for_each(|event| journal.add_event(transaction, event))
         };
-        let done = complete(context, &mut record);
+        let done = complete_with_parts(context, tasks, is_merged, &mut record);
         let stored = self.journal.take_new();
-        match done.is_err() || written == 0 {
-            true => self.pending.truncate(before),
-            false => self.apply_stored(&stored),
+        if matches!(done, Ok(Ok(()))) {
+            self.pending.extend(own);
+            self.apply_stored(&stored);
         }
         done
     }

@@ -43,7 +43,7 @@ impl Engine<'_> {
             }
             // The process may have ended before it gave the task back.
             let claim = self.context.read(|transaction| transaction.claim(id))?;
-            let own = claim.filter(|it| it.holder.as_ref() == Some(&self.recorder.run.id));
+            let own = claim.filter(|claim| self.is_own(claim));
             self.slots[step].epoch = own.map(|claim| claim.epoch);
             return self.release_task(step);
         }
@@ -66,54 +66,52 @@ impl Engine<'_> {
             read => read?,
         };
         let epoch = claim.as_ref().map(|claim| claim.epoch);
-        if status == Some(Status::Done) {
-            if task.is_held && epoch == task.setup.epoch {
-                // Somebody completed it while its agent worked.
-                self.slots[step].epoch = epoch;
-                self.fix_criteria(id, task.planned.acceptance.clone());
-                let lacking = match self.judge_again(step)? {
-                    Delivery::Done => return Ok(true),
-                    Delivery::Lacking(lacking) => lacking,
-                    Delivery::Stuck(_, why) => Error::new(Code::FileUnwritable, why).into(),
-                };
-                self.reject_step(step, lacking)?;
-                return Ok(false);
-            }
-            return match self.judge_done_elsewhere(step)? {
-                scheduler::Event::Completed(_) => Ok(true),
-                event => {
-                    self.inbox.push(event);
-                    Ok(false)
-                }
-            };
-        }
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
-        let Some(claim) = claim.filter(is_own) else {
-            return Ok(false);
-        };
-        self.slots[step].epoch = Some(claim.epoch);
+        let is_done = status == Some(Status::Done);
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
-        if Some(claim.epoch) == task.setup.epoch {
-            self.fix_criteria(task.planned.task_id, task.planned.acceptance.clone());
-            if self.check_last_words(step).is_none() {
-                match self.judge_again(step)? {
-                    Delivery::Done => return Ok(true),
-                    Delivery::Lacking(lacking) if stops_before_proof(&lacking) => {
-                        self.inbox.push(scheduler::Event::Left(step));
-                        return Ok(false);
-                    }
-                    Delivery::Lacking(_) => {}
-                    // Another attempt would be in the way of the same.
-                    Delivery::Stuck(branch, why) => {
-                        self.fail_unmergeable(step, branch, why);
-                        return Ok(false);
-                    }
+        let is_of_attempt = epoch == task.setup.epoch;
+        if is_done && !(task.is_held && is_of_attempt) {
+            let event = self.judge_done_elsewhere(step)?;
+            let is_proven = matches!(event, scheduler::Event::Completed(_));
+            self.inbox.extend((!is_proven).then_some(event));
+            return Ok(is_proven);
+        }
+        if !is_done && !claim.is_some_and(|claim| self.is_own(&claim)) {
+            return Ok(false);
+        }
+        self.slots[step].epoch = epoch;
+        if is_of_attempt && (is_done || self.check_last_words(step).is_none()) {
+            self.fix_criteria(id, task.planned.acceptance.clone());
+            match self.judge_again(step)? {
+                Delivery::Done => return Ok(true),
+                // Somebody completed it while its agent worked.
+                Delivery::Lacking(lacking) if is_done => {
+                    self.reject_step(step, lacking)?;
+                    return Ok(false);
+                }
+                Delivery::Stuck(_, why) if is_done => {
+                    self.reject_step(step, Error::new(Code::FileUnwritable, why).into())?;
+                    return Ok(false);
+                }
+                Delivery::Lacking(lacking) if stops_before_proof(&lacking) => {
+                    self.inbox.push(scheduler::Event::Left(step));
+                    return Ok(false);
+                }
+                Delivery::Lacking(_) => {}
+                // Another attempt would be in the way of the same.
+                Delivery::Stuck(branch, why) => {
+                    self.fail_unmergeable(step, branch, why);
+                    return Ok(false);
                 }
             }
         }
         self.release_task(step)?;
         Ok(false)
+    }
+
+    /// Returns whether the run has a claim.
+    pub(super) fn is_own(&self, claim: &Claim) -> bool {
+        claim.holder.as_ref() == Some(&self.recorder.run.id)
     }
 
     /// Judges the work of a step as it was left, in its worktree if there is one, and completes it.
@@ -128,6 +126,12 @@ impl Engine<'_> {
         if let Some(tree) = &tree
             && self.check_in_tree(tree, id, epoch)?.lacks_only_proof()
             && let Some(lacking) = self.prove_again(id, epoch, Some(tree))?
+        {
+            return Ok(Delivery::Lacking(lacking));
+        }
+        if tree.is_none()
+            && let lacking = self.prove_in_workspace(id, epoch, false)?
+            && !lacking.faults.is_empty()
         {
             return Ok(Delivery::Lacking(lacking));
         }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::engine::Engine;
 use super::prompt;
 use super::trees::{Tree, Trees, task_of};
-use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
 use crate::run::{Event, RunEvent, RunProjection, TaskEvent};
@@ -18,8 +17,7 @@ impl Engine<'_> {
         };
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.recorder.run.id);
-        let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
+        let is_held = claim.is_some_and(|it| self.is_own(&it) && Some(it.epoch) == epoch);
         let gone = (!tree.is_there()).then(|| trees.explain_removal(&tree));
         let mut aside = Vec::from_iter(gone);
         let message = format!("{task}: not finished");

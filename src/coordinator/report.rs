@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 
 use super::request::RunRequest;
 use super::scheduler::Stop;
 use crate::error::{Code, Error, quote};
-use crate::ops::runs::liveness::AbandonedRun;
 use crate::run::{
     Counts, Outcome, Planned, Run, RunEvent, RunProjection, RunStatus, Spent, StepState, TaskRun,
 };
@@ -53,8 +53,6 @@ pub(super) struct Ending {
     pub(super) caught: Option<Code>,
     /// The money that was given last, when all is spent.
     pub(super) spent: Option<f64>,
-    /// A dead run that holds tasks of this one.
-    pub(super) holder: Option<AbandonedRun>,
 }
 
 pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
@@ -167,14 +165,9 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     };
     let error = Error::new(code, message);
     let show = format!("cleo runs show {}", quote(&run.id));
-    Some(match (&ending.holder, ending.spent) {
-        (Some(holder), _) => {
-            let cancel = format!("cleo runs cancel {}", quote(&holder.run));
-            let error = error.fix(holder.resume_command());
-            error.or("give that run up", cancel)
-        }
-        (None, Some(_)) => error.fix(resume).or("see what was done", show),
-        (None, None) => error.fix(show),
+    Some(match ending.spent {
+        Some(_) => error.fix(resume).or("see what was done", show),
+        None => error.fix(show),
     })
 }
 
@@ -183,15 +176,9 @@ fn list_reasons(failed: &[&TaskRun], tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = failed.iter().map(|task| reason(task)).collect();
     if failed.is_empty() {
         let own = |task: &&TaskRun| task.state == StepState::Skipped && task.caused_by.is_none();
-        for reason in tasks
-            .iter()
-            .filter(own)
-            .filter_map(|task| task.reason.as_ref())
-        {
-            if reasons.len() < NAMED_MAX && !reasons.contains(reason) {
-                reasons.push(reason.clone());
-            }
-        }
+        let own = tasks.iter().filter(own);
+        let own: IndexSet<&String> = own.filter_map(|task| task.reason.as_ref()).collect();
+        reasons.extend(own.into_iter().take(NAMED_MAX).cloned());
     }
     let more = reasons.len().saturating_sub(NAMED_MAX);
     reasons.truncate(NAMED_MAX);

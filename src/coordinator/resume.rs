@@ -1,5 +1,7 @@
 //! Resumes a run whose process ended.
 
+use serde_json::json;
+
 use super::budget::Budget;
 use super::engine::{Engine, Setup, check_depth};
 use super::options::{Options, ResumeChanges};
@@ -105,7 +107,7 @@ pub(super) fn open_trees(
         return Ok(None);
     };
     let folder = journal::run_folder(workspace, &run.id)?;
-    Trees::open(workspace, &folder, &run.id, Some(base)).map(Some)
+    Trees::open(workspace, &folder, &run.id, base).map(Some)
 }
 
 /// Finds the checkout on which a run with worktrees began, with the last commit that it made there.
@@ -176,10 +178,10 @@ impl Engine<'_> {
     fn take_up_all(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
         let tasks = self.recorder.track.tasks().iter();
         let tried: Vec<Option<Outcome>> = tasks.map(last_outcome).collect();
-        let options = is_new.then(|| serde_json::to_value(&self.options).ok());
+        let options = is_new.then(|| json!(self.options));
         self.recorder.push(RunEvent::Resumed {
             reason: Some(was.to_string()),
-            options: options.flatten(),
+            options,
             again: was != RunStatus::Interrupted,
         });
         self.recorder.commit_run(&mut self.context.store)?;

@@ -4,7 +4,7 @@
 mod admission;
 mod event;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::budget::Budget;
@@ -176,7 +176,9 @@ impl Scheduler {
             lane.paused = lane.paused.filter(|until| *until > now);
         }
         if self.stop.is_none() {
-            self.resume_due_steps(now, &mut actions);
+            for step in self.waiting(now) {
+                self.resume_waiting(step, &mut actions);
+            }
             self.claim_ready_steps(&mut actions);
         }
         self.skip_unreachable(&mut actions);
@@ -362,7 +364,7 @@ impl Scheduler {
         why.to_string()
     }
 
-    pub(super) fn list_never_started(&self) -> BTreeSet<usize> {
+    pub(super) fn list_never_started(&self) -> Vec<usize> {
         let waits = |step: &usize| self.schedule.state(*step) == StepState::Waiting;
         (0..self.steps.len()).filter(waits).collect()
     }

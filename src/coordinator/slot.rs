@@ -1,7 +1,7 @@
 //! The state of a step between its attempts that no event holds.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::selection::Worker;
@@ -32,7 +32,8 @@ pub(super) struct Slot {
     pub(super) last_words: Option<String>,
     /// Why its commands have not been run to their end since its agent ended.
     pub(super) unproven: Option<Error>,
-    pub(super) holder: Option<Holder>,
+    /// Whether an event told that another run in progress holds its task.
+    pub(super) is_waiting: bool,
     /// When an event told last what its agent does.
     pub(super) progress_at: Option<Instant>,
 }
@@ -53,20 +54,11 @@ impl Prompt {
     }
 }
 
-/// Another run that holds the task of a step.
-#[derive(PartialEq)]
-pub(super) enum Holder {
-    /// It is in progress, which an event told.
-    Running,
-    /// No process carries it out any more.
-    Dead(String),
-}
-
 impl Slot {
-    pub(super) fn new(task: TaskId) -> Slot {
-        Slot {
-            task,
-            ..Slot::default()
+    /// Asks the attempt in progress to end.
+    pub(super) fn request_stop(&self) {
+        if let Some(stop) = &self.stop {
+            stop.store(true, Ordering::Relaxed);
         }
     }
 

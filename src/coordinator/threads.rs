@@ -177,10 +177,6 @@ fn refuse_thread(cause: io::Error) -> Error {
     Error::new(Code::Internal, message).because(cause)
 }
 
-pub(super) fn request_stop(stop: &AtomicBool) {
-    stop.store(true, Ordering::Relaxed);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,7 +48,7 @@ pub(super) struct Trees {
     /// The lock of the files of the repository, in which moves of the checkout are noted.
     lock_file: PathBuf,
     /// The checkout when the run began.
-    pub(super) base: Option<Base>,
+    pub(super) base: Base,
     pub(super) warnings: RefCell<Vec<String>>,
 }
 
@@ -114,7 +114,7 @@ impl Trees {
         workspace: &Workspace,
         folder: &Path,
         run: &str,
-        base: Option<Base>,
+        base: Base,
     ) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;

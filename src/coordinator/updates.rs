@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::attempt::is_loss;
 use super::engine::Engine;
 use super::scheduler::{self, Event, Stop};
-use super::threads::{Update, request_stop};
-use crate::error::{Code, Error, Result, shorten};
+use super::threads::Update;
+use crate::error::{Result, shorten};
 use crate::id::TaskId;
 use crate::ops::runs::journal::has_cancel;
 use crate::ops::tasks::claim;
@@ -111,7 +111,14 @@ impl Engine<'_> {
         self.slots[step].said = Some(end);
         // The run does not rely on commands that the agent ran.
         let has_checks = self.scheduler.has_checks(step);
-        self.slots[step].unproven = has_checks.then(|| unproven_error(self.slots[step].task));
+        let task = self.slots[step].task;
+        self.slots[step].unproven = has_checks.then(|| {
+            error!(
+                CriterionOpen,
+                "the commands of {task} were not run after its agent ended"
+            )
+            .fix(format!("cleo verify {task}"))
+        });
     }
 
     /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
@@ -145,11 +152,6 @@ impl Engine<'_> {
         self.push_step_event(step, checked);
         self.inbox.push(Event::Checked(step));
     }
-}
-
-fn unproven_error(task: TaskId) -> Error {
-    let message = format!("the commands of {task} were not run after its agent ended");
-    Error::new(Code::CriterionOpen, message).fix(format!("cleo verify {task}"))
 }
 
 fn shorten_said(text: String) -> String {
@@ -201,10 +203,7 @@ impl Engine<'_> {
             return;
         };
         self.slots[step].has_words = true;
-        self.slots[step]
-            .stop
-            .iter()
-            .for_each(|stop| request_stop(stop));
+        self.slots[step].request_stop();
     }
 
     pub(super) fn check_stop(&mut self) -> Result<()> {

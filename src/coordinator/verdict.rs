@@ -18,18 +18,15 @@ impl Engine<'_> {
         self.inbox.push(Event::Completed(step));
     }
 
-    pub(super) fn reject_step(&mut self, step: usize, lacking: Verdict) -> Result<()> {
-        let event = self.handle_rejection(step, lacking)?;
-        self.inbox.push(event);
-        Ok(())
-    }
-
-    pub(super) fn handle_rejection(&mut self, step: usize, mut lacking: Verdict) -> Result<Event> {
+    /// Handles a step whose work does not verify: its task stays open or is opened again, and the scheduler decides.
+    pub(super) fn reject_step(&mut self, step: usize, mut lacking: Verdict) -> Result<()> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
-            return Ok(Event::Lost(step, fault.message.clone()));
+            self.inbox.push(Event::Lost(step, fault.message.clone()));
+            return Ok(());
         }
         if stops_before_proof(&lacking) {
-            return Ok(Event::Left(step));
+            self.inbox.push(Event::Left(step));
+            return Ok(());
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
@@ -49,10 +46,11 @@ impl Engine<'_> {
             branch: None,
         };
         self.push_step_event(step, failed);
-        Ok(match is_overruled {
+        self.inbox.push(match is_overruled {
             true => Event::Overruled(step, why),
             false => Event::Lacking(step, outcome, why),
-        })
+        });
+        Ok(())
     }
 
     /// Reopens a task that was made done without proof. A task that somebody completed by force stays done, for which
@@ -164,14 +162,9 @@ impl Engine<'_> {
     /// Returns what speaks against a step whatever its agent left: commands that were not run to their end,
     /// and the form of its last message.
     pub(super) fn objections(&self, step: usize) -> Vec<Error> {
-        let unproven = self.slots[step].unproven.as_ref().map(|error| Error {
-            fix: error.fix.clone(),
-            ..Error::new(error.code, error.message.clone())
-        });
-        unproven
-            .into_iter()
-            .chain(self.check_last_words(step))
-            .collect()
+        let unproven = self.slots[step].unproven.clone();
+        let words = self.check_last_words(step);
+        unproven.into_iter().chain(words).collect()
     }
 
     pub(super) fn check_last_words(&self, step: usize) -> Option<Error> {

@@ -28,12 +28,8 @@ pub(crate) struct Course {
 
 impl Course {
     pub(super) fn answer(&self) -> String {
-        let said = |step: &'_ StepReport| Some((step.step.clone(), step.text.clone()?));
-        let said: Vec<_> = self.steps.iter().filter_map(said).collect();
-        join_results(
-            said.iter()
-                .map(|(step, text)| (step.as_str(), text.as_str())),
-        )
+        let steps = self.steps.iter();
+        join_results(steps.filter_map(|step| Some((step.step.as_str(), step.text.as_deref()?))))
     }
 
     pub(super) fn find_source(&self) -> Option<AnsweredBy> {

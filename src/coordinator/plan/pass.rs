@@ -41,14 +41,15 @@ pub(super) struct Job {
 }
 
 impl<'a, 'r> PlanRun<'a, 'r> {
-    pub(super) fn new(
+    /// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
+    pub(super) fn finish(
         surroundings: &'a Surroundings,
         options: &'a Options<'a>,
         answering: &'a Answering,
         recording: Recording<'r>,
         course: Course,
-    ) -> PlanRun<'a, 'r> {
-        PlanRun {
+    ) -> Result<PlanReport> {
+        let mut run = PlanRun {
             surroundings,
             options,
             answering,
@@ -56,19 +57,15 @@ impl<'a, 'r> PlanRun<'a, 'r> {
             course,
             agents: Vec::new(),
             previous: None,
-        }
-    }
-
-    /// Goes over a plan until its goal is reached or no pass is left, and ends the record of its run.
-    pub(super) fn finish(mut self) -> Result<PlanReport> {
-        let watch = self.recording.watch_for_cancel();
-        let done = match signals::run_until(watch, || self.pass_until_satisfied()) {
-            Err(error) if error.code == Code::Interrupted && self.recording.is_cancelled()? => {
+        };
+        let watch = run.recording.watch_for_cancel();
+        let done = match signals::run_until(watch, || run.pass_until_satisfied()) {
+            Err(error) if error.code == Code::Interrupted && run.recording.is_cancelled()? => {
                 Err(cancellation_error())
             }
             done => done,
         };
-        let (mut course, mut recording) = (self.course, self.recording);
+        let (mut course, mut recording) = (run.course, run.recording);
         let answer = course.answer();
         let status = match &done {
             Ok(()) => RunStatus::Completed,

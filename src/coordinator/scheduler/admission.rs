@@ -10,12 +10,6 @@ use crate::run::Outcome;
 pub(super) const SPENT: &str = "the run has spent what it may cost";
 
 impl Scheduler {
-    pub(super) fn resume_due_steps(&mut self, now: Duration, actions: &mut Vec<Action>) {
-        for step in self.waiting(now) {
-            self.resume_waiting(step, actions);
-        }
-    }
-
     /// Has a step repaired as soon as there is a place and money for it.
     pub(super) fn resume_waiting(&mut self, step: usize, actions: &mut Vec<Action>) {
         match self.stages.get(&step) {

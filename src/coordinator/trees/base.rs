@@ -19,7 +19,7 @@ const SHORT: usize = 10;
 
 /// A checkout: a branch, or none when HEAD is detached, and a commit. For a run it is the checkout when it began, with the
 /// last commit that the run made there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::coordinator) struct Base {
     pub(in crate::coordinator) branch: Option<String>,
     pub(in crate::coordinator) commit: String,
@@ -79,11 +79,9 @@ impl Trees {
 
     /// As [`Trees::require_base`], of a checkout that was read before.
     pub(in crate::coordinator) fn require_base_at(&self, head: Base) -> Result<String> {
-        let Some(base) = &self.base else {
-            return Ok(head.commit);
-        };
+        let base = &self.base;
         if head.branch != base.branch {
-            return Err(self.refuse_switch(base, &head)?);
+            return Err(self.refuse_switch(&head)?);
         }
         if !self.is_ancestor(&base.commit, &head.commit)? {
             let commit = shorten(&base.commit);
@@ -97,7 +95,8 @@ impl Trees {
         Ok(head.commit)
     }
 
-    fn refuse_switch(&self, base: &Base, head: &Base) -> Result<Error> {
+    fn refuse_switch(&self, head: &Base) -> Result<Error> {
+        let base = &self.base;
         let is_gone = base.branch.is_some() && !self.has(&reference(base.branch.as_ref()))?;
         let (gone, fix) = match is_gone {
             true => (
@@ -119,12 +118,13 @@ impl Trees {
     }
 
     pub(super) fn merge_target(&self) -> Result<String> {
-        let Some(base) = &self.base else {
-            return Ok("HEAD".to_string());
-        };
-        let name = self.find_reference(base.branch.as_ref())?;
-        let is_there = name != "HEAD" || self.is_ancestor(&base.commit, &name)?;
-        Ok(if is_there { name } else { base.commit.clone() })
+        let name = self.find_reference(self.base.branch.as_ref())?;
+        let is_there = name != "HEAD" || self.is_ancestor(&self.base.commit, &name)?;
+        Ok(if is_there {
+            name
+        } else {
+            self.base.commit.clone()
+        })
     }
 
     /// Returns the full name of a branch, or HEAD where there is none, or none any more: it may have another name there.
@@ -139,13 +139,11 @@ impl Trees {
 
     pub(in crate::coordinator) fn format_merge_command(&self, branch: &str) -> String {
         let merge = format!("git merge {}", quote(branch));
-        let base = self.base.as_ref().filter(|base| {
-            let is_away = self.head().is_ok_and(|head| head.branch != base.branch);
-            is_away && self.has(&reference(base.branch.as_ref())).unwrap_or(false)
-        });
-        match base {
-            Some(base) => format!("{} && {merge}", base.format_switch_command()),
-            None => merge,
+        let base = &self.base;
+        let is_away = self.head().is_ok_and(|head| head.branch != base.branch);
+        match is_away && self.has(&reference(base.branch.as_ref())).unwrap_or(false) {
+            true => format!("{} && {merge}", base.format_switch_command()),
+            false => merge,
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Tree;
-use super::copy::{copy, digest_file, require_no_link};
+use super::copy::{digest_file, require_no_link};
 use crate::error::Result;
 use crate::file::{read, unreadable, write_private};
 use crate::task::Task;
@@ -108,21 +108,10 @@ impl Baseline {
         self.made.is_some_and(|made| changed <= made)
     }
 
-    pub(super) fn bring(&mut self, tree: &Tree, pair: &Pair) -> Result<()> {
-        copy(&tree.top, &pair.here, pair.own.as_deref(), &pair.there)?;
+    pub(super) fn note_copied(&mut self, pair: &Pair, digest: &Option<String>) {
+        let digest = digest.iter().cloned();
         self.copied
-            .extend(pair.own.clone().map(|own| (pair.name.clone(), own)));
-        Ok(())
-    }
-
-    pub(super) fn fetch(&mut self, home: &Path, pair: &Pair) -> Result<()> {
-        copy(home, &pair.there, pair.theirs.as_deref(), &pair.here)?;
-        self.copied.extend(
-            pair.theirs
-                .clone()
-                .map(|theirs| (pair.name.clone(), theirs)),
-        );
-        Ok(())
+            .extend(digest.map(|digest| (pair.name.clone(), digest)));
     }
 }
 

@@ -57,14 +57,10 @@ impl Trees {
     /// Merges: moves the checkout from the commit `old`, which it must be on, to `new`. That stays noted until
     /// [`Trees::forget_move`].
     pub(super) fn move_checkout(&self, old: &str, new: &str) -> Result<Moved> {
-        let branch = match &self.base {
-            Some(base) => base.branch.clone(),
-            None => self.head()?.branch,
-        };
         self.make_move(&Move {
             run: self.run.clone(),
             place: self.git_mark_path(),
-            branch,
+            branch: self.base.branch.clone(),
             old: old.to_string(),
             new: new.to_string(),
             is_merge: true,

@@ -70,7 +70,7 @@ impl Trees {
     /// Refuses a checkout in which other settings hold than in the workspace when the run began, also by `includeIf`: work
     /// of it would be committed otherwise than it was verified, or not merged.
     pub(in crate::coordinator) fn require_conversion(&self, top: &Path) -> Result<()> {
-        match self.base.as_ref().and_then(|base| base.conversion.as_ref()) {
+        match &self.base.conversion {
             Some(expected) if self.digest_conversion_settings(top)? != *expected => {
                 let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, \
                     includes, line endings, file modes, objects/info/alternates) were changed since the run began, or \

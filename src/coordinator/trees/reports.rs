@@ -24,7 +24,7 @@ impl Trees {
     pub(super) fn save_baseline(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
         let baseline = Baseline {
             declared,
-            onto: self.base.as_ref().and_then(|base| base.branch.clone()),
+            onto: self.base.branch.clone(),
             start: Some(start.to_string()),
             made: Some(SystemTime::now()),
             ..Baseline::default()
@@ -96,7 +96,8 @@ impl Trees {
         if let Ok(pair) = baseline.compare_file(tree, &home, output) {
             let is_wanted = pair.own.is_none() || baseline.has_copied(output, &pair.own);
             if is_wanted && pair.own != pair.theirs && is_regular(&pair.there) {
-                baseline.fetch(&home, &pair)?;
+                copy(&home, &pair.there, pair.theirs.as_deref(), &pair.here)?;
+                baseline.note_copied(&pair, &pair.theirs);
                 baseline.save(&tree.baseline)?;
             }
         }
@@ -139,7 +140,9 @@ impl Trees {
             Change::None if pair.own != pair.theirs || !is_newer(pair) => return Ok(None),
             Change::None | Change::New => None,
         };
-        baseline.bring(tree, pair).map(|()| told)
+        copy(&tree.top, &pair.here, pair.own.as_deref(), &pair.there)?;
+        baseline.note_copied(pair, &pair.own);
+        Ok(told)
     }
 
     /// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns

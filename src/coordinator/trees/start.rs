@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 impl Trees {
     /// Returns what is checked out, or says why no worktree can be made here. Nothing is changed.
     pub(in crate::coordinator) fn require_startable(workspace: &Workspace) -> Result<Base> {
-        let trees = Trees::open(workspace, &workspace.root, "", None)?;
+        let trees = Trees::open(workspace, &workspace.root, "", Base::default())?;
         require_git_version(&trees.run("version")?)?;
         let refuse = |message: String, fix: &str| {
             let fix = format!("git -C {} {fix}", quote(&trees.top.to_string_lossy()));

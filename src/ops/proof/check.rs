@@ -1,6 +1,8 @@
 //! The check of a task: everything that speaks against it being done. Files are read before the transaction, which
 //! holds up other writers.
 
+use std::slice;
+
 use super::complete::has_command;
 use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
@@ -86,30 +88,6 @@ pub(crate) fn check(
     context.read(|transaction| subject.evaluate(transaction, &require(transaction, id)?))
 }
 
-/// Tasks to complete, whose files have been read.
-pub(crate) type Subjects = Vec<(TaskId, Result<Subject>)>;
-
-/// Reads everything on disk that completing tasks depends on, each under the epoch of a claim.
-pub(crate) fn examine_all(context: &mut Context, tasks: &[(TaskId, Option<u32>)]) -> Subjects {
-    let look = |(id, epoch): &(TaskId, Option<u32>)| (*id, Subject::new(context, *id, *epoch));
-    let mut subjects: Subjects = tasks.iter().map(look).collect();
-    let found = subjects.iter_mut().flat_map(|(_, subject)| subject);
-    examine_outputs(&context.workspace, found.collect());
-    subjects
-}
-
-/// Reads what agents left, all in one pass over the manifest. The check reports what could not be read.
-fn examine_outputs(workspace: &Workspace, mut subjects: Vec<&mut Subject>) {
-    subjects.retain(|subject| subject.spawn.is_some());
-    let records = subjects.iter().filter_map(|subject| subject.spawn.clone());
-    let records: Vec<SpawnRecord> = records.collect();
-    let required = subjects.first().map(|first| first.required.clone());
-    let found = check_outputs(workspace, &records, &required.unwrap_or_default());
-    for (subject, found) in subjects.into_iter().zip(found.unwrap_or_default()) {
-        subject.left = found.ok();
-    }
-}
-
 /// A task whose files have been read.
 pub(crate) struct Subject {
     pub(super) id: TaskId,
@@ -134,31 +112,32 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// Reads everything on disk that completing a task depends on, under the epoch of a claim.
     pub(super) fn examine(
         context: &mut Context,
         id: TaskId,
         epoch: Option<u32>,
     ) -> Result<Subject> {
-        let mut subject = Subject::new(context, id, epoch)?;
-        examine_outputs(&subject.workspace.clone(), vec![&mut subject]);
-        Ok(subject)
-    }
-
-    fn new(context: &mut Context, id: TaskId, epoch: Option<u32>) -> Result<Subject> {
         let caller = Caller::for_task(context, id, epoch);
         let (task, gates, spawn) = context.read(|transaction| {
             let spawn = transaction.latest_spawn(id)?;
             Ok((require(transaction, id)?, transaction.gates(id)?, spawn))
         })?;
         let workspace = context.find_judged_workspace(id)?;
+        let required = match spawn {
+            Some(_) => context.load_sections()?.to_vec(),
+            None => Vec::new(),
+        };
+        // The check reports what could not be read.
+        let left = spawn.as_ref().and_then(|record| {
+            let mut left = check_outputs(&workspace, slice::from_ref(record), &required).ok()?;
+            left.pop()?.ok()
+        });
         Ok(Subject {
             id,
-            required: match spawn {
-                Some(_) => context.load_sections()?.to_vec(),
-                None => Vec::new(),
-            },
+            required,
             spawn,
-            left: None,
+            left,
             unmerged: None,
             files: digest_files(&workspace, &task, &gates)?,
             workspace,

@@ -4,9 +4,9 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::by_agent::refuse_or_defer;
-use super::check::{Subject, Subjects, Verdict};
+use super::check::{Subject, Verdict};
 use super::merged::find_unmerged;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
 use crate::ops::tasks::{
@@ -85,59 +85,37 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     Ok(moved.warn(context))
 }
 
-/// A task, and why it was not completed, unless it was.
-pub(crate) type Completion = (TaskId, std::result::Result<(), Verdict>);
+/// The task that was not completed, and why.
+pub(crate) type Completion = std::result::Result<(), (TaskId, Verdict)>;
 
 /// Notes that a task is completed, in the transaction that completes it.
-pub(crate) type Record<'a> = dyn FnMut(&mut dyn Transaction, TaskId) -> Result<()> + 'a;
+pub(crate) type Record<'a> = dyn FnMut(&mut dyn Transaction) -> Result<()> + 'a;
 
-/// Completes tasks without force in one transaction; one that is not completed holds up no other. A task that is done
-/// already has to verify too where a claim was given for it, or where it was never verified. `record` notes each that
-/// is completed.
-pub(crate) fn complete_checked(
-    context: &mut Context,
-    subjects: Subjects,
-    record: &mut Record<'_>,
-) -> Result<Vec<Completion>> {
-    context.write(|transaction| {
-        let mut all = Vec::with_capacity(subjects.len());
-        for (id, subject) in subjects {
-            let subject = subject.map_err(Verdict::from);
-            let done = subject.and_then(|it| it.complete(transaction));
-            if done.is_ok() {
-                record(transaction, id)?;
-            }
-            all.push((id, done));
-        }
-        Ok(all)
-    })
-}
-
-/// Completes a task, the last, and before it the parts that its agent left under review: all in one transaction, or
-/// none. Returns the task, or the part that was not completed. Stale evidence that only the agent chose counts for
-/// a part, and for a task that was verified in its worktree and is merged. `record` notes the task.
+/// Completes a task, the last, and before it the parts that its agent left under review, each under the epoch of a
+/// claim: all in one transaction, or none. A task that is done already has to verify too where a claim was given for
+/// it, or where it was never verified. Stale evidence that only the agent chose counts for a part, and for a task that
+/// was verified in its worktree and is merged.
 pub(crate) fn complete_with_parts(
     context: &mut Context,
-    mut subjects: Subjects,
+    tasks: &[(TaskId, Option<u32>)],
     is_merged: bool,
     record: &mut Record<'_>,
 ) -> Result<Completion> {
+    let examine = |(id, epoch): &(TaskId, Option<u32>)| Subject::examine(context, *id, *epoch);
+    let subjects: Vec<Result<Subject>> = tasks.iter().map(examine).collect();
     context.write_if(|transaction| {
-        let last = subjects.len().saturating_sub(1);
-        for (at, (id, subject)) in subjects.drain(..).enumerate() {
+        let last = tasks.len().saturating_sub(1);
+        for (at, subject) in subjects.into_iter().enumerate() {
             let done = subject.map_err(Verdict::from).and_then(|mut subject| {
                 subject.counts_words = at < last || is_merged;
                 subject.complete(transaction)
             });
-            if done.is_err() {
-                return Ok(((id, done), false));
-            }
-            if at == last {
-                record(transaction, id)?;
-                return Ok(((id, done), true));
+            if let Err(verdict) = done {
+                return Ok((Err((tasks[at].0, verdict)), false));
             }
         }
-        Err(Error::new(Code::Internal, "there is no task to complete"))
+        record(transaction)?;
+        Ok((Ok(()), true))
     })
 }
 

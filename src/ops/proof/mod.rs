@@ -20,10 +20,10 @@ mod standing;
 mod validate;
 mod verify;
 
-pub(crate) use check::{Undone, Verdict, check, examine_all, find_undone};
+pub(crate) use check::{Undone, Verdict, check, find_undone};
 pub(crate) use complete::{
-    Complete, Record, complete, complete_checked, complete_with_parts, has_verified_work,
-    is_unearned, needs_proof,
+    Complete, Completion, complete, complete_with_parts, has_verified_work, is_unearned,
+    needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
 pub(crate) use left::{Left, read_left};

@@ -289,32 +289,21 @@ pub(crate) fn mark_interrupted_runs(
 
 fn mark_interrupted(transaction: &mut dyn Transaction, mut run: Run, clock: &Clock) -> Result<()> {
     let now = clock.timestamp();
-    run.status = match run.kind.resumes() {
-        true => RunStatus::Interrupted,
-        false => RunStatus::Failed,
+    let (status, kind) = match run.kind.resumes() {
+        true => (RunStatus::Interrupted, RUN_INTERRUPTED),
+        false => (RunStatus::Failed, "error"),
     };
+    if run.kind.resumes() {
+        let track = RunProjection::read(&journal::events(transaction, &run.id)?);
+        let took = track.count_open_time().filter(|took| *took > 0);
+        took.into_iter().for_each(|took| run.add_time(took));
+    }
+    run.status = status;
     run.error = Some(INTERRUPTED.to_string());
     run.completed_at = Some(now.clone());
-    add_open_time(transaction, &mut run)?;
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
-    let kind = match run.kind.resumes() {
-        true => RUN_INTERRUPTED,
-        false => "error",
-    };
     transaction.add_event(&run.id, &now, kind, detail)?;
-    Ok(())
-}
-
-fn add_open_time(transaction: &dyn Transaction, run: &mut Run) -> Result<()> {
-    if !run.kind.resumes() {
-        return Ok(());
-    }
-    let track = RunProjection::read(&journal::events(transaction, &run.id)?);
-    let took = track.count_open_time();
-    if let Some(took) = took.filter(|took| *took > 0) {
-        run.add_time(took);
-    }
     Ok(())
 }
 

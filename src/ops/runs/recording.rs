@@ -100,7 +100,9 @@ impl<'a> Recording<'a> {
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
         let mut store = workspace.open_store()?;
-        liveness::read_to_resume(&mut store, workspace, &clock, id)?;
+        let run = liveness::read_to_resume(&mut store, workspace, &clock, id)?;
+        liveness::refuse_resume(&run, &[kind])?;
+        super::require_own(surroundings, workspace, &mut store, &run)?;
         let lock = RunLock::acquire(workspace)?;
         let may_take = |run: &Run| liveness::refuse_resume(run, &[kind]).map(|()| true);
         let taken = lock.take_over(&mut store, workspace, id, true, &may_take)?;

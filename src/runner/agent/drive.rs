@@ -231,12 +231,8 @@ impl Attempt<'_> {
             && let Some(name) = find_missing_variable(self.runner, self.job, &state.end)
         {
             let hint = format!("{name} is not passed to the agent; pass it with --pass-env {name}");
-            let said = state
-                .end
-                .reason
-                .take()
-                .map(|said| format!("{said}; {hint}"));
-            state.end.reason = Some(said.unwrap_or(hint));
+            let parts = [state.end.reason.take(), Some(hint)];
+            state.end.reason = Some(Vec::from_iter(parts.into_iter().flatten()).join("; "));
         }
         Ok(state.end)
     }
