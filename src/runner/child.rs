@@ -10,7 +10,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 use std::{env, fs};
+
+use regex::Regex;
 
 pub(crate) type Variable = (OsString, OsString);
 
@@ -101,26 +104,15 @@ fn is_named(variable: &str, names: &[&String]) -> bool {
     })
 }
 
-/// Returns the address of a proxy without name and password; `None` where it cannot be parsed.
-fn without_credentials(address: &OsStr) -> Option<OsString> {
-    let bytes = address.as_bytes();
-    if !bytes.contains(&b'@') {
-        return Some(address.to_os_string());
-    }
-    let text = address.to_str()?;
-    let (scheme, rest) = match text.split_once("://") {
-        Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme), rest),
-        _ => (None, text),
-    };
-    // A password may hold an unquoted `@`.
-    let host = rest.rsplit('@').next()?;
-    let scheme = scheme.map(|scheme| format!("{scheme}://"));
-    Some(format!("{}{host}", scheme.unwrap_or_default()).into())
-}
+/// The scheme of an address, and its name and password; a password may hold an unquoted `@`.
+static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?s)^([A-Za-z][A-Za-z0-9+.-]*://)?.*@";
+    Regex::new(pattern).expect("the pattern is compiled by a test")
+});
 
-fn is_scheme(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
-    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(fits)
+/// Returns the address of a proxy without name and password; `None` where it is not UTF-8.
+fn without_credentials(address: &OsStr) -> Option<OsString> {
+    Some(LOGIN.replace(address.to_str()?, "$1").into_owned().into())
 }
 
 /// Makes a command that runs in a folder with these variables, `PWD`, and no others.

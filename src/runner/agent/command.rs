@@ -1,7 +1,9 @@
 //! Any program: a command line with placeholders for files. Its exit code is its result, and the last line that it
 //! prints is its last message, which is unknown when it prints nothing.
 
-use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
 
 use super::{Invocation, Job, OutputState, Runner, event};
 use crate::error::{Code, Error, Result};
@@ -26,8 +28,10 @@ impl CommandLine {
 }
 
 const PROMPT: &str = "{prompt_file}";
-const OUTPUT: &str = "{output_file}";
-const FOLDER: &str = "{cwd}";
+
+static PLACEHOLDERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{(?:prompt_file|output_file|cwd)\}").expect("the pattern is compiled by a test")
+});
 
 impl Runner for CommandLine {
     fn name(&self) -> &'static str {
@@ -35,16 +39,17 @@ impl Runner for CommandLine {
     }
 
     fn invocation(&self, job: &Job) -> Invocation {
-        let prompt = job.prompt_file();
-        let places = [
-            (PROMPT, prompt.as_path()),
-            (OUTPUT, &job.output_file),
-            (FOLDER, &job.folder),
-        ];
-        let words = self.words.iter();
-        let words = words.map(|word| fill_placeholders(word, &places));
+        let place = |found: &Captures<'_>| match &found[0] {
+            PROMPT => job.prompt_file(),
+            "{output_file}" => job.output_file.clone(),
+            _ => job.folder.clone(),
+        };
+        let fill = |word: &String| {
+            let fill = |found: &Captures<'_>| place(found).to_string_lossy().into_owned();
+            PLACEHOLDERS.replace_all(word, fill).into_owned()
+        };
         Invocation {
-            words: words.collect(),
+            words: self.words.iter().map(fill).collect(),
             reads_prompt: !self.words.iter().any(|word| word.contains(PROMPT)),
             ..Invocation::default()
         }
@@ -66,27 +71,6 @@ impl Runner for CommandLine {
     fn has_conversations(&self) -> bool {
         false
     }
-}
-
-fn fill_placeholders(word: &str, places: &[(&str, &Path)]) -> String {
-    let mut filled = String::new();
-    let mut rest = word;
-    while let Some(at) = rest.find('{') {
-        let (before, after) = rest.split_at(at);
-        filled.push_str(before);
-        let place = places.iter().find(|(place, _)| after.starts_with(place));
-        rest = match place {
-            Some((place, path)) => {
-                filled.push_str(&path.to_string_lossy());
-                &after[place.len()..]
-            }
-            None => {
-                filled.push('{');
-                &after[1..]
-            }
-        };
-    }
-    filled + rest
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Shared parts of agents' event streams: one JSON object a line, of which known fields count, and the
 //! messages of model servers about errors.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use super::{AgentEvent, OutputState, all};
@@ -152,28 +155,22 @@ fn is_too_many(message: &str, status: Option<u64>) -> bool {
         || WORDS.iter().any(|word| lower.contains(word))
 }
 
+/// How a server says when to come back, in lower case.
+static RETRY: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "retry[- ]after|retrydelay|try again in|retry in";
+    let pattern = format!(r"(?:{words})[^a-z0-9]*([0-9]+(?:\.[0-9]+)?)\s*(ms|milli|m|h)?");
+    Regex::new(&pattern).expect("the pattern is compiled by a test")
+});
+
 fn retry_after(message: &str) -> Option<u64> {
-    const BEFORE: [&str; 5] = [
-        "retry-after",
-        "retry after",
-        "retrydelay",
-        "try again in",
-        "retry in",
-    ];
     let lower = message.to_lowercase();
-    let at = BEFORE
-        .iter()
-        .find_map(|word| Some(lower.find(word)? + word.len()))?;
-    let rest = lower[at..].trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
-    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, unit) = rest.split_at(end.unwrap_or(rest.len()));
-    let number: f64 = number.trim_end_matches('.').parse().ok()?;
-    let unit = unit.trim_start();
-    let factor = match unit {
-        unit if unit.starts_with("ms") || unit.starts_with("milli") => 1.0,
-        unit if unit.starts_with('m') => 60_000.0,
-        unit if unit.starts_with('h') => 3_600_000.0,
-        _ => 1_000.0,
+    let found = RETRY.captures(&lower)?;
+    let number: f64 = found[1].parse().ok()?;
+    let factor = match found.get(2).map(|unit| unit.as_str()) {
+        Some("ms" | "milli") => 1.0,
+        Some("m") => 60_000.0,
+        Some(_) => 3_600_000.0,
+        None => 1_000.0,
     };
     Some((number * factor) as u64)
 }
