@@ -53,22 +53,11 @@ impl Lines {
     }
 }
 
-/// The last lines of what a program wrote.
-#[derive(Clone, Default)]
-pub(super) struct LastLines(VecDeque<String>);
-
-impl LastLines {
-    pub(super) fn push(&mut self, line: &str) {
-        let line = &line[..line.floor_char_boundary(LAST_LINE_MAX)];
-        self.0.push_back(line.to_string());
-        self.0.drain(..self.0.len().saturating_sub(LAST_LINES));
-    }
-}
-
-impl From<LastLines> for Vec<String> {
-    fn from(lines: LastLines) -> Vec<String> {
-        lines.0.into()
-    }
+/// Adds a line to the last ones of what a program wrote.
+pub(super) fn push_last(lines: &mut VecDeque<String>, line: &str) {
+    let line = &line[..line.floor_char_boundary(LAST_LINE_MAX)];
+    lines.push_back(line.to_string());
+    lines.drain(..lines.len().saturating_sub(LAST_LINES));
 }
 
 #[cfg(test)]
@@ -94,9 +83,8 @@ mod tests {
 
     #[test]
     fn last_lines_are_bounded() {
-        let mut lines = LastLines::default();
-        (0..30).for_each(|n| lines.push(&format!("{n}{}", "x".repeat(3_000))));
-        let lines: Vec<String> = lines.into();
+        let mut lines = VecDeque::new();
+        (0..30).for_each(|n| push_last(&mut lines, &format!("{n}{}", "x".repeat(3_000))));
         assert_eq!((lines.len(), lines[0].len()), (LAST_LINES, 2_000));
         assert!(lines[0].starts_with("10x"));
     }

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -25,9 +25,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Returns when a process began: which start of the system, and how long after it.
 pub(crate) fn start_time(process: u32) -> Option<String> {
-    static BOOT: OnceLock<Option<String>> = OnceLock::new();
-    let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
-    let boot = BOOT.get_or_init(boot).as_deref()?;
+    static BOOT: LazyLock<Option<String>> =
+        LazyLock::new(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").ok());
+    let boot = BOOT.as_deref()?;
     let began = descendants::read_stat(process)?.began;
     Some(format!("{}/{began}", boot.trim()))
 }

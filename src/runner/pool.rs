@@ -1,8 +1,8 @@
 //! Runs work in parallel on a bounded number of threads.
 
-use std::sync::Mutex;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{iter, thread};
 
 /// Does the same with each thing, at most `jobs` at a time, and returns the results in their order.
 pub(crate) fn map_parallel<T: Sync, R: Send>(
@@ -11,25 +11,18 @@ pub(crate) fn map_parallel<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(things.len()));
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, things.len().max(1)) {
-            scope.spawn(|| {
-                while let Some((at, thing)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    things.get(at).map(|thing| (at, thing))
-                } {
-                    let result = work(thing);
-                    if let Ok(mut done) = done.lock() {
-                        done.push((at, result));
-                    }
-                }
-            });
-        }
+    let take = || {
+        let places = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let things = places.map_while(|at| Some((at, things.get(at)?)));
+        Vec::from_iter(things.map(|(at, thing)| (at, work(thing))))
+    };
+    let mut done = thread::scope(|scope| {
+        let threads = (0..jobs.min(things.len())).map(|_| scope.spawn(take));
+        let threads = Vec::from_iter(threads).into_iter();
+        Vec::from_iter(
+            threads.flat_map(|one| one.join().unwrap_or_else(|cause| resume_unwind(cause))),
+        )
     });
-    let mut done = done
-        .into_inner()
-        .unwrap_or_else(|broken| broken.into_inner());
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()
 }

@@ -11,22 +11,16 @@ const ANSWER_MAX: usize = 1 << 20;
 /// A closed port, so that programs cannot call home.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Probed {
-    /// It said this, on standard output and then on standard error.
-    Said(String),
-    /// It did not answer; why, to follow its name.
-    Failed(String),
-}
-
+/// Returns what a program said, on standard output and then on standard error, or why it did not answer, to follow its
+/// name.
 pub(crate) fn probe_program(
     program: &Path,
     words: &[&str],
     path: &OsStr,
     limit: Duration,
-) -> Probed {
+) -> Result<String, String> {
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
-        return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());
+        return Err("was not asked: there is no room for a scratch folder".to_string());
     };
     let mut command = child::command(program, home.path(), [("PATH".into(), path.into())]);
     command
@@ -36,21 +30,17 @@ pub(crate) fn probe_program(
         .env("CI", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         .envs(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, NO_NETWORK)));
-    let answer = match process::run_with_input(command, Vec::new(), limit, ANSWER_MAX) {
-        Ok(answer) => answer,
-        Err(error) => return Probed::Failed(format!("was not asked: {}", error.message)),
-    };
+    let answer = process::run_with_input(command, Vec::new(), limit, ANSWER_MAX)
+        .map_err(|error| format!("was not asked: {}", error.message))?;
     match answer.finished.exit_code {
         _ if answer.finished.timed_out => {
-            Probed::Failed(format!("did not answer within {} s", limit.as_secs()))
+            Err(format!("did not answer within {} s", limit.as_secs()))
         }
-        Some(0) => Probed::Said(
-            [answer.stdout, answer.stderr]
-                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-                .join("\n"),
-        ),
-        Some(code) => Probed::Failed(format!("failed (exit code {code})")),
-        None => Probed::Failed("failed: a signal ended it".to_string()),
+        Some(0) => Ok([answer.stdout, answer.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .join("\n")),
+        Some(code) => Err(format!("failed (exit code {code})")),
+        None => Err("failed: a signal ended it".to_string()),
     }
 }
 
@@ -58,7 +48,7 @@ pub(crate) fn probe_program(
 mod tests {
     use super::*;
 
-    fn sh(script: &str) -> Probed {
+    fn sh(script: &str) -> Result<String, String> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         probe_program(
             Path::new("/bin/sh"),
@@ -71,9 +61,7 @@ mod tests {
     #[test]
     fn probe_hides_home_and_env_of_user() {
         let said = sh("echo \"$HOME ${CLEO_AGENT-none} ${USER-none} $HTTPS_PROXY\"");
-        let Probed::Said(said) = said else {
-            panic!("{said:?}")
-        };
+        let said = said.unwrap();
         assert!(
             said.contains("cleo-probe-") && said.contains(" none none http://127.0.0.1:9"),
             "{said}"
@@ -82,14 +70,8 @@ mod tests {
 
     #[test]
     fn probe_does_not_wait_for_hanging_or_left_processes() {
-        let Probed::Failed(why) = sh("sleep 60") else {
-            panic!()
-        };
-        assert_eq!(why, "did not answer within 1 s");
-        assert_eq!(
-            sh("sleep 60 & echo 1.0"),
-            Probed::Said("1.0\n\n".to_string())
-        );
-        assert!(matches!(sh("exit 3"), Probed::Failed(_)));
+        assert_eq!(sh("sleep 60").unwrap_err(), "did not answer within 1 s");
+        assert_eq!(sh("sleep 60 & echo 1.0"), Ok("1.0\n\n".to_string()));
+        assert!(sh("exit 3").is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! command was stopped. Commands that a task names end with cleo even when it is killed (`orphans`).
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::child::{self, Variable};
-use super::lines::{LAST_LINE_MAX, LAST_LINES, LastLines, Lines};
+use super::lines::{LAST_LINE_MAX, LAST_LINES, Lines, push_last};
 use super::orphans::Watchdog;
 use super::signals::{self, Guard};
 use super::supervise::{Observer, Program};
@@ -178,7 +179,7 @@ impl Observer for Watch {
 struct Output {
     hash: Sha256,
     lines: Lines,
-    last: LastLines,
+    last: VecDeque<String>,
     /// The first bytes, `keep` at most.
     kept: Vec<u8>,
     keep: usize,
@@ -190,7 +191,7 @@ impl Output {
         Output {
             hash: Sha256::new(),
             lines: Lines::new(LAST_LINE_MAX),
-            last: LastLines::default(),
+            last: VecDeque::new(),
             kept: Vec::new(),
             keep,
             length: 0,
@@ -204,7 +205,7 @@ impl Output {
         self.kept.extend_from_slice(&bytes[..room]);
         let last = &mut self.last;
         self.lines.split(bytes, &mut |line, _| {
-            last.push(&trim_line(line));
+            push_last(last, &trim_line(line));
             Ok(())
         })
     }
@@ -216,7 +217,7 @@ impl Output {
     /// Counts the line that has not ended, because the command may be ended within it, and returns the digest.
     fn end(&mut self) -> String {
         if let Some((line, _)) = self.lines.last_open_line() {
-            self.last.push(&trim_line(line));
+            push_last(&mut self.last, &trim_line(line));
         }
         id::hex(&std::mem::take(&mut self.hash).finalize())
     }

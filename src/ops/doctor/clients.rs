@@ -10,7 +10,7 @@ use crate::config::RUNNERS_PROGRAMS;
 use crate::error::quote;
 use crate::runner::agent::{self, Runners};
 use crate::runner::child::find_on_path;
-use crate::runner::probe::{self, Probed};
+use crate::runner::probe;
 
 struct Client<'a> {
     runner: &'static str,
@@ -80,8 +80,8 @@ fn check_program(client: &Client<'_>, program: &Path) -> Finding {
     let path = path();
     let ask = |words: &[&str]| probe::probe_program(program, words, &path, PROBE_LIMIT);
     let version = match ask(&["--version"]) {
-        Probed::Said(text) => text.lines().next().unwrap_or_default().trim().to_string(),
-        Probed::Failed(why) => {
+        Ok(text) => text.lines().next().unwrap_or_default().trim().to_string(),
+        Err(why) => {
             let message = format!("{} {why}", program.display());
             return Finding::warn(check, message, format!("{name} --version"));
         }
@@ -90,8 +90,8 @@ fn check_program(client: &Client<'_>, program: &Path) -> Finding {
     words.push("--help");
     let fix = format!("{name} {}", words.join(" "));
     let help = match ask(&words) {
-        Probed::Said(text) => text,
-        Probed::Failed(why) => {
+        Ok(text) => text,
+        Err(why) => {
             return Finding::warn(check, format!("{runner} {why} when asked for help"), fix);
         }
     };

@@ -24,7 +24,7 @@ use crate::error::{Error, Result, quote};
 use crate::llm::Model;
 use crate::llm::client::no_key;
 use crate::runner::agent::Runners;
-use crate::runner::probe::{self, Probed};
+use crate::runner::probe;
 use crate::tree;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -223,8 +223,8 @@ fn check_git(root: &Path) -> Finding {
         return Finding::ok(check, message);
     };
     let version = match probe::probe_program(&git, &["version"], &clients::path(), PROBE_LIMIT) {
-        Probed::Said(text) => text.trim().to_string(),
-        Probed::Failed(why) => {
+        Ok(text) => text.trim().to_string(),
+        Err(why) => {
             let message = format!("{} {why}", git.display());
             return Finding::warn(check, message, "git --version");
         }

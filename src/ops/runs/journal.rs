@@ -153,17 +153,10 @@ pub(crate) fn has_cancel(requests: &[Event]) -> bool {
 }
 
 fn read_requests(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<Vec<Event>> {
-    let (transaction, mut requests) = (store.read()?, Vec::new());
-    loop {
-        let new = transaction.events(Some(run), *seen, PAGE)?;
-        let Some(last) = new.last() else {
-            return Ok(requests);
-        };
-        *seen = last.cursor;
-        let is_request =
-            |event: &Event| [RUN_CANCEL, "task.words_sent"].contains(&event.kind.as_str());
-        requests.extend(new.into_iter().filter(is_request));
-    }
+    let mut events = events_since(&*store.read()?, run, *seen)?;
+    *seen = events.last().map_or(*seen, |last| last.cursor);
+    events.retain(|event| [RUN_CANCEL, "task.words_sent"].contains(&event.kind.as_str()));
+    Ok(events)
 }
 
 /// Returns the folder of a run. Names that lead out of the workspace or name no folder are refused.
@@ -176,9 +169,13 @@ pub(crate) fn run_folder(workspace: &Workspace, run: &str) -> Result<PathBuf> {
 }
 
 pub(crate) fn events(transaction: &dyn Transaction, run: &str) -> Result<Vec<Event>> {
+    events_since(transaction, run, 0)
+}
+
+fn events_since(transaction: &dyn Transaction, run: &str, cursor: u64) -> Result<Vec<Event>> {
     let mut all: Vec<Event> = Vec::new();
     loop {
-        let since = all.last().map_or(0, |event| event.cursor);
+        let since = all.last().map_or(cursor, |event| event.cursor);
         let page = transaction.events(Some(run), since, PAGE)?;
         if page.is_empty() {
             return Ok(all);

@@ -1,6 +1,7 @@
 //! Runs one attempt: starts the program with a minimal environment and the prompt, reads its output, and stops it at
 //! its limits. One thread serves it and sleeps while nothing happens, so that many run in one process.
 
+use std::collections::VecDeque;
 use std::env;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
 use crate::run::event::AgentEnd;
 use crate::run::log::{LINE_MAX, Stream};
-use crate::runner::lines::{LastLines, Lines};
+use crate::runner::lines::{Lines, push_last};
 use crate::runner::signals::{self, Guard};
 use crate::runner::supervise::{Observer, Program};
 use crate::runner::{child, orphans};
@@ -45,7 +46,7 @@ pub(crate) fn drive(
         tell,
         log,
         lines: [Lines::new(LINE_MAX), Lines::new(LINE_MAX)],
-        stderr_tail: LastLines::default(),
+        stderr_tail: VecDeque::new(),
         started,
         active_at: started,
         has_worked: false,
@@ -91,7 +92,7 @@ struct Attempt<'a> {
     tell: &'a mut dyn FnMut(AgentEvent),
     log: Log,
     lines: [Lines; 2],
-    stderr_tail: LastLines,
+    stderr_tail: VecDeque<String>,
     started: Instant,
     /// When it last wrote something that shows that it works.
     active_at: Instant,
@@ -173,7 +174,7 @@ impl Attempt<'_> {
             Stream::Out => self.read_line(line),
             Stream::Err => {
                 self.runner.read_error(line, &mut self.state);
-                self.stderr_tail.push(line);
+                push_last(&mut self.stderr_tail, line);
             }
         }
         Ok(())
