@@ -17,7 +17,7 @@ use crate::ops::{Notes, Surroundings, plans};
 use crate::plan::{AsWritten, LastStepSays, PLAN_MAX, Planner, Policy};
 use crate::run::{Event, Line};
 
-#[derive(Args)]
+#[derive(Args, Default)]
 #[command(after_help = "\
 Each step gets the replies of its dependencies, and all replies are combined at the end. The goal
 is reached when the reply of the last step contains [done], or its worker reports it in `details`
@@ -63,22 +63,18 @@ impl Arguments {
         Arguments {
             what: Some(file),
             is_file: true,
-            resume: None,
             request: PlanRequest {
                 jobs,
                 ..PlanRequest::default()
             },
-            satisfied_by: None,
-            by: By::default(),
+            ..Arguments::default()
         }
     }
 
     pub(super) fn of_run(run: String) -> Arguments {
         Arguments {
-            what: None,
-            is_file: false,
             resume: Some(run),
-            ..Arguments::for_file(String::new(), None)
+            ..Arguments::default()
         }
     }
 }

@@ -51,28 +51,21 @@ impl Engine<'_> {
     }
 
     pub(super) fn announce(&mut self, action: &Action) {
-        match action {
-            Action::Start(step) => self.announce_start(*step),
+        let (step, event) = match action {
+            Action::Start(step) => return self.announce_start(*step),
             Action::Wait(step, wait) => {
-                let waiting = TaskEvent::Waiting {
-                    reason: None,
-                    wait_ms: u64::try_from(wait.as_millis()).ok(),
-                };
-                self.push_step_event(*step, waiting);
+                let wait_ms = u64::try_from(wait.as_millis()).ok();
+                let reason = None;
+                (step, TaskEvent::Waiting { reason, wait_ms })
             }
             Action::Fail(step, outcome, why) => {
-                let failed = TaskEvent::Failed {
-                    outcome: Some(*outcome),
-                    reason: Some(why.clone()),
-                };
-                self.push_step_event(*step, failed);
+                let (outcome, reason) = (Some(*outcome), Some(why.clone()));
+                (step, TaskEvent::Failed { outcome, reason })
             }
             Action::Skip(step, because, why) => {
-                let skipped = TaskEvent::Skipped {
-                    reason: Some(why.clone()),
-                    caused_by: because.map(|step| self.slots[step].task),
-                };
-                self.recorder.push(skipped.for_task(self.slots[*step].task));
+                let caused_by = because.map(|step| self.slots[step].task);
+                let reason = Some(why.clone());
+                (step, TaskEvent::Skipped { reason, caused_by })
             }
             Action::Halt(stop) => {
                 let reason = match stop {
@@ -81,10 +74,11 @@ impl Engine<'_> {
                     Stop::TimeLimit => "it took too long",
                 };
                 let reason = reason.to_string();
-                self.recorder.push(RunEvent::Stopping { reason });
+                return self.recorder.push(RunEvent::Stopping { reason });
             }
-            _ => {}
-        }
+            _ => return,
+        };
+        self.push_step_event(*step, event);
     }
 
     pub(super) fn push_step_event(&mut self, step: usize, event: TaskEvent) {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::options::{DEPTH_MAX, Options};
+use super::parts::release_all;
 use super::queue::Queue;
 use super::recorder::Recorder;
 use super::report::{self, Ending, Report};
@@ -21,7 +22,6 @@ use crate::id;
 use crate::ops::runs::journal::Journal;
 use crate::ops::runs::liveness::{RunLock, add_resume_hint};
 use crate::ops::spawn::Preparation;
-use crate::ops::tasks::claim;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
 use crate::run::{Planned, Run, RunEvent, RunKind, RunProjection, StepState, TaskEvent, TaskRun};
@@ -174,9 +174,8 @@ impl<'a> Engine<'a> {
             ..Slot::default()
         });
         let now = Instant::now();
-        let mut threads = Threads::new();
         let tasks = planned.iter().map(|task| task.task_id).collect();
-        threads.renew_claims(context.surroundings.clone(), tasks, setup.options.lease())?;
+        let threads = Threads::begin(context.surroundings.clone(), tasks, setup.options.lease())?;
         Ok(Engine {
             slots: slots.collect(),
             scheduler: Scheduler::new(steps, rules, team.runner_jobs),
@@ -219,15 +218,9 @@ impl<'a> Engine<'a> {
         let _ = self.recorder.commit(&mut self.context.store);
         // Where it is cut short by Ctrl-C once more, or another process continues it, all stays as after a kill.
         let is_cut_short = error.is_cut_short() || error.code == Code::ClaimLost;
-        for step in (0..self.slots.len()).filter(|_| !is_cut_short) {
-            let epoch = self.slots[step].epoch.take();
-            if epoch.is_some() && !self.recorder.track.tasks()[step].is_done() {
-                // A claim that stays is recognized by its holder when the run resumes.
-                let _ = claim::release(&mut self.context, self.slots[step].task, epoch, false);
-            }
-        }
         if !is_cut_short {
-            let _ = self.release_remaining();
+            // A claim that stays is recognized by its holder when the run resumes.
+            let _ = release_all(&mut self.context, &self.recorder.run.id, |_| true);
         }
         let resume = format!("cleo runs resume {}", quote(&self.recorder.run.id));
         error.or("resume the run", resume)

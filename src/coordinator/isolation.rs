@@ -41,19 +41,16 @@ impl Engine<'_> {
             }
             self.remove_worktree(step)?;
         }
+        let id = self.slots[step].task;
         if self.trees.is_some() {
-            self.release_parts(self.slots[step].task)?;
+            self.release_parts(id)?;
         }
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let task = self.slots[step].task;
-        let task = self
-            .context
-            .read(|transaction| require(transaction, task))?;
+        let task = self.context.read(|transaction| require(transaction, id))?;
         let declared = Declared::from_task(&task);
-        let tree =
-            trees.create_worktree(self.slots[step].task, self.slots[step].attempt, declared)?;
+        let tree = trees.create_worktree(id, self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
@@ -61,7 +58,7 @@ impl Engine<'_> {
 
     pub(super) fn complete_step(&mut self, step: usize) -> Result<()> {
         if !self.objections(step).is_empty() {
-            return self.reject_or_complete(step);
+            return self.reject_for_objections(step);
         }
         match self.merge_and_complete_step(step)? {
             Delivery::Done => {

@@ -33,9 +33,7 @@ pub(super) fn schedule(needs: Vec<Vec<usize>>, jobs: usize) -> Scheduler {
         jobs,
         // The caller says how often a step is asked again.
         repairs: u32::MAX,
-        max_cost: None,
-        share: None,
-        fail_fast: false,
+        ..Rules::default()
     };
     let step = |needs| Step {
         needs,

@@ -174,8 +174,7 @@ impl Options {
             time: self.request.task_time_limit.map(Duration::from_secs),
             idle: self.request.idle_limit.map(Duration::from_secs),
             turns: self.request.max_turns,
-            cost: None,
-            budget: None,
+            ..Limits::default()
         }
     }
 
@@ -193,7 +192,7 @@ const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Rules {
     /// Maximum number of steps in progress at a time.
     pub(super) jobs: usize,

@@ -62,7 +62,7 @@ pub(crate) struct PlanReport {
 }
 
 /// The result of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StepReport {
     pub(crate) step: String,

@@ -182,6 +182,7 @@ fn require_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
     Err(Error::new(Code::ProgramMissing, message).fix("cleo doctor"))
 }
 
+#[derive(Default)]
 pub(super) struct Team {
     pub(super) steps: Vec<Step>,
     /// The skill of each step; none of an epic.
@@ -243,14 +244,7 @@ pub(super) fn team(
     let places = places.map(|(place, task)| (task.task_id, place));
     let places: BTreeMap<TaskId, usize> = crate::build_map(places);
     let ids: Vec<TaskId> = places.keys().copied().collect();
-    let mut team = Team {
-        steps: Vec::new(),
-        skills: Vec::new(),
-        workers: Vec::new(),
-        acceptance: Vec::new(),
-        runner_jobs: BTreeMap::new(),
-        items: Vec::new(),
-    };
+    let mut team = Team::default();
     context.read(|transaction| {
         let mut proven = BTreeSet::new();
         for (id, gates) in transaction.gates_of(&ids)? {

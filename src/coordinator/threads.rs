@@ -39,28 +39,19 @@ pub(super) struct Threads {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
     /// Ends the renewal of claims when it is dropped.
-    renewal: Option<Sender<()>>,
+    _renewal: Sender<()>,
 }
 
 impl Threads {
-    pub(super) fn new() -> Threads {
-        let (sender, receiver) = mpsc::channel();
-        Threads {
-            sender,
-            receiver,
-            renewal: None,
-        }
-    }
-
-    /// Renews the claims of a run well before they expire, until its threads are dropped: also while the loop waits for
-    /// commands of a task or for git. A claim that is lost is not renewed, which the loop notices.
-    pub(super) fn renew_claims(
-        &mut self,
+    /// Begins to renew the claims of a run well before they expire, until its threads are dropped: also while the loop
+    /// waits for commands of a task or for git. A claim that is lost is not renewed, which the loop notices.
+    pub(super) fn begin(
         surroundings: Surroundings,
         steps: HashSet<TaskId>,
         lease: Lease,
-    ) -> Result<()> {
-        let (sender, end) = mpsc::channel();
+    ) -> Result<Threads> {
+        let (sender, receiver) = mpsc::channel();
+        let (renewal, end) = mpsc::channel();
         let pause = Duration::from_secs(lease.seconds.into()) / 3;
         let renew = move || loop {
             // A failed renewal is tried again the next time, which is early enough.
@@ -71,8 +62,11 @@ impl Threads {
         };
         let spawned = Builder::new().stack_size(STACK).spawn(renew);
         spawned.map_err(refuse_thread)?;
-        self.renewal = Some(sender);
-        Ok(())
+        Ok(Threads {
+            sender,
+            receiver,
+            _renewal: renewal,
+        })
     }
 
     /// Runs an agent until it exits or the returned flag is set.
@@ -183,7 +177,12 @@ mod tests {
 
     #[test]
     fn panic_in_thread_is_error_of_its_attempt() {
-        let threads = Threads::new();
+        let (sender, receiver) = mpsc::channel();
+        let threads = Threads {
+            sender,
+            receiver,
+            _renewal: mpsc::channel().0,
+        };
         let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         threads
             .spawn(1, 2, end, |_| panic!("injected fault"))

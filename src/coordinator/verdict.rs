@@ -96,7 +96,7 @@ impl Engine<'_> {
         (outcome, reason.into_iter().chain(faults).collect())
     }
 
-    pub(super) fn reject_or_complete(&mut self, step: usize) -> Result<()> {
+    pub(super) fn reject_for_objections(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.slots[step].task, self.slots[step].epoch);
         let lease = self.options.lease();
         // The current holder of the task decides, as when it is completed.

@@ -169,11 +169,9 @@ impl Reporting {
         let mut faults = Vec::new();
         if self.ci.is_some() {
             let path = |name: &str| environment::variable(name).map(PathBuf::from);
-            let places = export::Github {
-                summary: path("GITHUB_STEP_SUMMARY"),
-                outputs: path("GITHUB_OUTPUT"),
-            };
-            let (lines, more) = export::write_github_report(&shown, &places);
+            let [summary, outputs] = ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"].map(path);
+            let (lines, more) =
+                export::write_github_report(&shown, summary.as_deref(), outputs.as_deref());
             face.output.eprint(&lines);
             faults.extend(more);
         }

@@ -50,13 +50,8 @@ impl StepReport {
         let before = before.iter().find(|one| one.step == step);
         StepReport {
             step: step.to_string(),
-            agent: String::new(),
-            status: StepState::Waiting,
             tries: before.map_or(0, |one| one.tries),
-            text: None,
-            answered_by: None,
-            error: None,
-            metadata: Detail::new(),
+            ..StepReport::default()
         }
     }
 }

@@ -179,7 +179,6 @@ impl Trees {
 }
 
 fn describe_conflict(said: &str) -> String {
-    let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {
         Some((id, names)) if is_id(id) => {
             // Advice of git follows the last name.

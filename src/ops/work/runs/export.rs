@@ -11,12 +11,6 @@ use crate::ops::{Context, Surroundings};
 use crate::run::report::{github, html, junit};
 use crate::run::view::RunView;
 
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Github {
-    pub(crate) summary: Option<PathBuf>,
-    pub(crate) outputs: Option<PathBuf>,
-}
-
 pub(crate) fn page(context: &mut Context, id: &str, path: &Path) -> Result<RunView> {
     let shown = show(context, id)?;
     let place = resolve_named_file(&context.surroundings, path, html::START)?;
@@ -40,16 +34,20 @@ pub(crate) fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> 
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
 /// as lines.
-pub(crate) fn write_github_report(shown: &RunView, places: &Github) -> (String, Vec<Error>) {
+pub(crate) fn write_github_report(
+    shown: &RunView,
+    summary: Option<&Path>,
+    outputs: Option<&Path>,
+) -> (String, Vec<Error>) {
     let mut faults = Vec::new();
     let mut note = |done: Result<()>| faults.extend(done.err());
-    if let Some(path) = &places.summary {
+    if let Some(path) = summary {
         let there = fs::metadata(path).map_or(0, |file| file.len());
         let there = usize::try_from(there).unwrap_or(usize::MAX);
         let room = github::SUMMARY_MAX.saturating_sub(there);
         note(append(path, &github::summary(shown, room)));
     }
-    if let Some(path) = &places.outputs {
+    if let Some(path) = outputs {
         note(append(path, &github::outputs(shown)));
     }
     (github::annotations(shown), faults)
