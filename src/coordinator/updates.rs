@@ -56,17 +56,13 @@ impl Engine<'_> {
                 self.push_step_event(step, TaskEvent::AgentConversation { conversation });
             }
             AgentEvent::Progress(what) => self.note_doing(step, what),
-            AgentEvent::Used(usage) => self.recorder.track.note_usage(self.slots[step].task, usage),
         }
     }
 
     fn note_doing(&mut self, step: usize, what: String) {
         let last = self.slots[step].progress_at;
         if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
-            return self
-                .recorder
-                .track
-                .note_doing(self.slots[step].task, shorten_said(what));
+            return;
         }
         self.slots[step].progress_at = Some(Instant::now());
         let doing = Some(shorten_said(what));

@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::event::{AgentEnd, AttemptStart};
 use super::planned::{Planned, waves};
 use super::step::{Counts, StepState, TaskRun};
-use super::{Event, Outcome, RunEvent, Spent, TaskEvent, Usage};
+use super::{Event, Outcome, RunEvent, Spent, TaskEvent};
 use crate::clock::between_ms;
 use crate::id::TaskId;
 
@@ -82,19 +82,6 @@ impl RunProjection {
 
     pub(crate) fn counts(&self) -> Counts {
         Counts::new(&self.tasks)
-    }
-
-    /// Sets the tokens that the running agent of a task has used until now, which no event holds.
-    pub(crate) fn note_usage(&mut self, id: TaskId, usage: Usage) {
-        if let Some(task) = self.task_mut(id) {
-            task.using = Some(usage);
-        }
-    }
-
-    pub(crate) fn note_doing(&mut self, id: TaskId, what: String) {
-        if let Some(task) = self.task_mut(id) {
-            task.doing = Some(what);
-        }
     }
 
     /// Applies an event; `None` is one that does not concern tasks.
@@ -255,7 +242,7 @@ fn begin_attempt(task: &mut TaskRun, at: &str, attempt: Option<u32>, start: &Att
     task.started_at.get_or_insert_with(|| at.to_string());
     task.setup.clone_from(&start.setup);
     task.planned.acceptance.clone_from(&start.acceptance);
-    (task.doing, task.group, task.using) = (None, None, None);
+    (task.doing, task.group) = (None, None);
     if !start.resumes {
         task.conversed = Spent::default();
     }
@@ -285,7 +272,7 @@ fn end_agent(task: &mut TaskRun, end: &AgentEnd) {
     } else if end.conversation.is_some() {
         task.conversation.clone_from(&end.conversation);
     }
-    (task.doing, task.group, task.using) = (None, None, None);
+    (task.doing, task.group) = (None, None);
 }
 
 fn note_retained_worktree(

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::attempt::Attempt;
 use super::event::Setup;
 use super::planned::Planned;
-use super::{Outcome, Spent, Usage};
+use super::{Outcome, Spent};
 use crate::id::TaskId;
 use crate::words::closed;
 
@@ -99,9 +99,6 @@ pub(crate) struct TaskRun {
     /// The process group that works on it, and when that began.
     #[serde(skip)]
     pub(crate) group: Option<(u32, String)>,
-    /// Tokens that the running agent has used until now.
-    #[serde(skip)]
-    pub(crate) using: Option<Usage>,
     /// Outcome that the last agent reported that ended by itself.
     #[serde(skip)]
     pub(crate) ended: Option<Outcome>,

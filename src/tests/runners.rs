@@ -271,11 +271,6 @@ fn messages_conversations_tokens_and_cost_are_read() {
             .iter()
             .filter(|sign| matches!(sign, AgentEvent::Progress(_)));
         assert_eq!(doing.count(), 2, "{program} {signs:?}");
-        let told = signs.iter().rev().find_map(|sign| match sign {
-            AgentEvent::Used(usage) => Some(*usage),
-            _ => None,
-        });
-        assert_eq!(told, usage, "{program}");
         assert!(runner(program).has_conversations());
     }
 }

@@ -190,7 +190,7 @@ impl Attempt<'_> {
                 _ => None,
             };
             let goes_on = resumed.is_some() && resumed == self.job.resume.as_ref();
-            self.has_worked |= goes_on || event.is_of_work();
+            self.has_worked |= goes_on || matches!(event, AgentEvent::Progress(_));
             self.n_events += 1;
             if self.n_events <= EVENTS_MAX {
                 (self.tell)(event);

@@ -91,18 +91,6 @@ pub(crate) enum AgentEvent {
     Conversation(String),
     /// It does something, in a few words, such as `Write src/lib.rs`.
     Progress(String),
-    /// So much was used until now.
-    Used(Usage),
-}
-
-impl AgentEvent {
-    fn is_of_work(&self) -> bool {
-        match self {
-            AgentEvent::Started(..) | AgentEvent::Conversation(_) => false,
-            AgentEvent::Progress(_) => true,
-            AgentEvent::Used(usage) => usage.total_tokens.is_some_and(|tokens| tokens > 0),
-        }
-    }
 }
 
 /// The result of an attempt as far as its output was read, and the state of reading.
@@ -176,7 +164,6 @@ impl OutputState {
 
     fn use_tokens(&mut self, usage: Usage) {
         self.end.usage = Some(usage);
-        self.events.push(AgentEvent::Used(usage));
     }
 
     /// Notes that a turn has begun.
@@ -186,7 +173,11 @@ impl OutputState {
 
     fn is_silent_failure(&self) -> bool {
         let failed = self.end.outcome == Some(Outcome::AgentError) && self.end.exit_code.is_some();
-        failed && self.end.message.is_none()
+        let has_used = self
+            .end
+            .usage
+            .is_some_and(|usage| usage.total_tokens > Some(0));
+        failed && self.end.message.is_none() && !has_used
     }
 
     fn describe_exit(&self) -> String {
