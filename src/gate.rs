@@ -79,7 +79,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    fn is_proven(&self) -> bool {
+    pub(crate) fn is_proven(&self) -> bool {
         let has_succeeded = |each: &Evidence| each.outcome() == Some(true);
         self.passed && self.evidence.iter().any(has_succeeded)
     }

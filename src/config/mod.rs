@@ -48,13 +48,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Adds a value after those that take precedence. A project's file can demand more proof, and never less.
+    /// Adds a value after those that take precedence. Any layer can demand more proof, and none less.
     pub(crate) fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
-        let is_less = key.name == VERIFY_REQUIRED && value == Value::Text("spawned".to_string());
-        if is_less && origin.is_project() {
-            return;
-        }
-        self.set.push((key.name, value, origin));
+        let is_more = key.name == VERIFY_REQUIRED && value == Value::Text("always".to_string());
+        let place = if is_more { 0 } else { self.set.len() };
+        self.set.insert(place, (key.name, value, origin));
     }
 
     pub(crate) fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {

@@ -85,7 +85,7 @@ settings! {
     LLM_OUTPUT_PRICE = "llm.outputPrice", "CLEO_LLM_OUTPUT_PRICE", Kind::Price(10_000), None,
         "Price of a million output tokens.";
     VERIFY_REQUIRED = "verify.required", "CLEO_VERIFY_REQUIRED", Kind::Choice(&["spawned", "always"]), Some("spawned"),
-        "Tasks that `cleo complete` demands proof of: those that were spawned or have gates or commands, or all without parts. A project's file can only say always.";
+        "Tasks that `cleo complete` demands proof of: those that were spawned or have gates or commands, or all without parts. `always` in any place counts; imports keep what is done.";
     WORKERS_ALLOW_PRIVATE = "workers.allowPrivate", "CLEO_WORKERS_ALLOW_PRIVATE", Kind::Flag, Some("false"),
         "Whether workers that were registered over HTTP may have private addresses. Not from a project's file.";
 }

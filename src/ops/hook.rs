@@ -144,10 +144,12 @@ fn due(
         }
         let claim = transaction.claim(id)?;
         let holder = claim.as_ref().and_then(|it| it.live_holder(&caller.now));
-        // Of the agents of one session, only the holder has to deliver.
-        let agent = holder.and_then(|holder| holder.strip_prefix(&caller.name)?.strip_prefix('/'));
         let record = transaction.latest_spawn(id)?.filter(|record| {
-            let is_held = agent.is_none_or(|agent| agent == record.manifest_id);
+            // Of the agents of one session, only the holder has to deliver.
+            let own = format!("{}/{}", caller.name, record.manifest_id);
+            let is_held = holder.is_none_or(|holder| {
+                caller.epoch.is_some() || holder == caller.name || holder == own
+            });
             is_held && transcript.is_of(&record.manifest_id)
         });
         Ok(record.map(|record| (task, record)))

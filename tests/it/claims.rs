@@ -778,8 +778,8 @@ fn agents_of_one_caller_are_told_apart() {
     workspace.ok("start T1 --as paint-it-2026-01-26-3");
     let entry = entry.replace(&format!("--id {first}"), "--id paint-it-2026-01-26-3");
     workspace.refuse(format!("{entry} --as other"), "E_CLAIMED");
-    let blocked = format!("{entry} --status blocked --followup BLOCKED:held --dry-run");
-    workspace.ok(&format!("{blocked} --as other"));
+    let blocked = format!("{entry} --status blocked --followup BLOCKED:held");
+    workspace.refuse(format!("{blocked} --as other"), "E_CLAIMED");
     workspace.ok(&format!("{entry} --as paint-it-2026-01-26-3"));
     workspace.refuse("start T1 --as ''", "E_INPUT_INVALID");
 }

@@ -1316,12 +1316,24 @@ fn verified_work_is_completed_without_another_agent() {
     workspace.ok("update T2 --status blocked");
     expect_exit(run(&workspace, "T2", "works"), 81);
     workspace.ok("update T2 --status pending");
+    workspace.ok("update T2 --note 'Fine, says the reviewer'");
     let result = expect_exit(run(&workspace, "T2", "works"), 0);
     assert_eq!(task(&result, "T2")["attempts"], 0, "{result}");
     // Opened again, the task is not done by what was there.
     workspace.ok("reopen T2");
     let result = expect_exit(run(&workspace, "T2", "works"), 0);
     assert_eq!(task(&result, "T2")["attempts"], 1, "{result}");
+}
+
+#[test]
+fn agent_of_run_answers_no_other_task() {
+    let workspace = plan_epic();
+    workspace.write("agent.sh", "cleo spawn T3 >refused 2>&1");
+    let words = ["run", "T2", "--command", "sh agent.sh", "--repair", "0"];
+    workspace.json(&words);
+    let refused = workspace.read("refused");
+    let why = "an agent of a run works only on its own task and its parts, not on T3";
+    assert!(refused.contains(why), "{refused}");
 }
 
 #[test]

@@ -404,6 +404,9 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     let said = "nothing verifies T1, and the setting verify.required is `always`";
     assert_eq!(error["message"], said);
     assert_eq!(error["fix"], "cleo spawn T1");
+    let mut weaker = workspace.command(&["complete", "T1"].map(String::from));
+    let weaker = weaker.env("CLEO_VERIFY_REQUIRED", "spawned").output();
+    assert_eq!(weaker.unwrap().status.code(), Some(6));
     workspace.write("here", "");
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");
@@ -416,12 +419,16 @@ fn setting_demands_proof_of_tasks_that_were_not_spawned() {
     workspace.ok("update T4 --clear acceptance");
     workspace.refuse("complete T4", "E_GATE_OPEN");
     workspace.ok("complete T4 --force");
-    // Its parts say whether it is done, unless they are cancelled.
+    // Parts that were proven say whether it is done.
+    workspace.refuse("complete T3", "E_NOT_VERIFIED");
+    workspace.ok("add Proven --parent T3 --acceptance 'it is there :: test -f here'");
+    workspace.ok("verify T5 --run-all");
+    workspace.ok("complete T5");
     workspace.ok("complete T3");
     workspace.ok("add Empty");
-    workspace.ok("add Dropped --parent T5");
-    workspace.ok("cancel T6");
-    workspace.refuse("complete T5", "E_NOT_VERIFIED");
+    workspace.ok("add Dropped --parent T6");
+    workspace.ok("cancel T7");
+    workspace.refuse("complete T6", "E_NOT_VERIFIED");
     workspace.ok("config set verify.required spawned");
     workspace.ok("config set verify.required always --user");
     workspace.refuse("complete T1", "E_NOT_VERIFIED");

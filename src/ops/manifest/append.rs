@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::{Draft, Entry, Fault, Status, log};
-use crate::ops::tasks::{Caller, above, check_epoch, check_holder, refuse_other};
+use crate::manifest::{Draft, Entry, Fault, log};
+use crate::ops::tasks::{Caller, above, check_epoch, check_holder};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
 
@@ -57,8 +57,8 @@ pub(crate) fn append(
     Ok(Appended { entry, dry_run })
 }
 
-/// Refuses the entry by which a task is verified that another agent holds, and the entry for a prompt that another one
-/// replaced. That the work is blocked may be told by an agent that did not get the task.
+/// Refuses the entry for the prompt of a task that another agent holds or works on, and the entry for a prompt that
+/// another one replaced.
 fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u32>) -> Result<()> {
     let callers = entry.linked_tasks.iter();
     let callers: Vec<Caller> = callers
@@ -75,10 +75,10 @@ fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u
                 Some(at) if at + 1 < spawned.len() => {
                     return Err(refuse_late_entry(&entry.id, *id));
                 }
-                Some(_) if entry.status == Status::Complete => {
+                Some(_) => {
+                    caller.refuse_answer(transaction, *id)?;
                     check_holder(transaction, &require(transaction, *id)?, caller, false)?;
                 }
-                Some(_) => refuse_other(transaction, *id, caller)?,
             }
         }
         Ok(())

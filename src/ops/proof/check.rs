@@ -3,7 +3,7 @@
 
 use std::slice;
 
-use super::complete::has_command;
+use super::complete::{has_command, is_unearned, needs_proof};
 use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
@@ -197,14 +197,24 @@ impl Subject {
         }
         verdict.faults.extend(unproven);
         let has_command = task.acceptance.iter().any(|line| has_command(line));
-        if self.requires_proof && verdict.left.is_none() && !has_command && !has_proof {
-            let parts = transaction.readable(&transaction.children(task.id)?)?;
-            // Each part that is done was proven.
-            if !parts.iter().any(|part| part.status == Status::Done) {
-                verdict.faults.push(no_proof(task.id));
-            }
+        let is_proven = verdict.left.is_some() || has_command || has_proof;
+        if self.requires_proof && !is_proven && !self.has_proven_part(transaction, task.id)? {
+            verdict.faults.push(no_proof(task.id));
         }
         Ok(verdict)
+    }
+
+    /// Returns whether a part of a task was proven, at any depth.
+    fn has_proven_part(&self, transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
+        for part in transaction.readable(&transaction.children(id)?)? {
+            let is_proven = part.status == Status::Done
+                && needs_proof(transaction, &part)?
+                && !is_unearned(transaction, &self.trust, part.id)?;
+            if is_proven || self.has_proven_part(transaction, part.id)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether something is unproven that a trusted command of a gate, the command of a criterion, or somebody

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::by_agent::refuse_or_defer;
 use super::check::{Subject, Verdict};
-use super::merged::find_unmerged;
+use super::merged::is_merged;
 use crate::error::Result;
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
@@ -217,14 +217,7 @@ pub(crate) fn is_unearned(
 }
 
 /// Fields whose change asks for other work.
-const WANTED: [&str; 6] = [
-    "title",
-    "description",
-    "acceptance",
-    "files",
-    "deliverables",
-    "notes",
-];
+const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
 /// Returns whether the work for the last prompt of a task that can be done now was verified and is merged, and nothing
 /// else was asked for since.
@@ -250,7 +243,7 @@ pub(crate) fn has_verified_work(context: &mut Context, id: TaskId) -> Result<boo
     match spawn.filter(is_own) {
         Some(spawn) => {
             let workspace = context.find_judged_workspace(id)?;
-            Ok(find_unmerged(&workspace, &spawn)?.is_none())
+            is_merged(&workspace, &spawn)
         }
         None => Ok(false),
     }

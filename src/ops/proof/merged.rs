@@ -16,12 +16,12 @@ use crate::workspace::Workspace;
 /// Largest note that is read, in bytes.
 const NOTE_MAX: u64 = 64 << 20;
 
-/// Returns the error for work of a spawn that is not merged. An agent that works in the worktree has it before itself.
-pub(super) fn find_unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
+/// Finds the branch of the worktree in which an agent worked since a spawn, and the note about it; none without one, or
+/// where the agent itself asks, which has the work before itself.
+fn find_branch(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, String)> {
     if workspace.home_of_run().is_some() {
-        return Ok(None);
+        return None;
     }
-    // Without a worktree since the spawn, git is not asked.
     let main = workspace.home().unwrap_or_else(|| workspace.clone());
     let task = record.task.to_string();
     let runs = fs::read_dir(main.root.join(".cleo/runs")).into_iter();
@@ -29,15 +29,26 @@ pub(super) fn find_unmerged(workspace: &Workspace, record: &SpawnRecord) -> Resu
         .flatten()
         .flatten()
         .flat_map(|run| list_notes(&run.path(), &task));
-    let Some((_, note, branch)) = notes
-        .max()
-        .filter(|(at, ..)| timestamp((*at).into()) >= record.at)
-    else {
+    let (at, note, branch) = notes.max()?;
+    (timestamp(at.into()) >= record.at).then_some((note, branch))
+}
+
+/// Returns whether the work of a spawn is merged, as far as its branch shows: without the branch, nothing does.
+pub(super) fn is_merged(workspace: &Workspace, record: &SpawnRecord) -> Result<bool> {
+    let is_there = |(_, branch): (_, String)| tree::commit(&workspace.root, &branch).is_ok();
+    Ok(find_unmerged(workspace, record)?.is_none()
+        && find_branch(workspace, record).is_none_or(is_there))
+}
+
+/// Returns the error for work of a spawn that is not merged.
+pub(super) fn find_unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
+    let Some((note, branch)) = find_branch(workspace, record) else {
         return Ok(None);
     };
     if !tree::is_ahead(&workspace.root, &branch)? {
         return Ok(None);
     }
+    let task = record.task;
     let note: Value =
         serde_json::from_slice(&read(&note, NOTE_MAX).unwrap_or_default()).unwrap_or_default();
     let branch = quote(&branch);

@@ -76,7 +76,9 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
             check_epoch(transaction, &require(transaction, id)?, &caller)?;
             // Writing the spawn makes it the latest, which another one may have become meanwhile.
             let latest = transaction.latest_spawn(id)?;
-            match latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+            let is_latest = latest.is_some_and(|latest| latest.manifest_id == record.manifest_id);
+            // An agent of a run may look at the work of others.
+            match is_latest && caller.refuse_answer(transaction, id).is_ok() {
                 true => transaction.put_spawn(&record),
                 false => Ok(()),
             }

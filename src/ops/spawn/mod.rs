@@ -12,7 +12,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Nothing;
-use super::tasks::{Caller, One, claim, refuse_other};
+use super::tasks::{Caller, One, claim};
 use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::Strategy;
@@ -162,7 +162,7 @@ fn store_record(
     record: SpawnRecord,
     caller: &Caller,
 ) -> Result<()> {
-    refuse_other(transaction, record.task, caller)?;
+    caller.refuse_answer(transaction, record.task)?;
     let known = transaction.spawns(record.task)?;
     let same = known
         .iter()

@@ -37,10 +37,31 @@ impl Caller {
         id: TaskId,
     ) -> Result<()> {
         refuse_other(transaction, id, self)?;
-        match self.has_added(transaction, id)? || self.has_part(transaction, id)? {
+        match self.is_given(transaction, id)? {
             true => Ok(()),
             false => Err(other_task_error(id)),
         }
+    }
+
+    /// Refuses an agent of a run that prompts for, or answers, a task that is neither its own, nor claimed by it: a later run
+    /// would take the answer for the work of its agent.
+    pub(in crate::ops) fn refuse_answer(
+        &self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+    ) -> Result<()> {
+        refuse_other(transaction, id, self)?;
+        let claim = transaction.claim(id)?;
+        let is_held = claim.is_some_and(|claim| claim.live_holder(&self.now).is_some());
+        match self.run.is_none() || is_held || self.is_given(transaction, id)? {
+            true => Ok(()),
+            false => Err(other_task_error(id)),
+        }
+    }
+
+    /// Returns whether a task is the own one of an agent of a run, a part of it, or added by it.
+    fn is_given(&self, transaction: &dyn Transaction, id: TaskId) -> Result<bool> {
+        Ok(self.has_added(transaction, id)? || self.has_part(transaction, id)?)
     }
 
     /// Returns whether an agent of the caller's run added a task. Other names of an agent prove nothing.
@@ -187,9 +208,8 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
 }
 
 fn other_task_error(id: TaskId) -> Error {
-    let message = format!(
-        "an agent of a run moves, ends, reopens and deletes only its own task and its parts, not {id}"
-    );
+    let message =
+        format!("an agent of a run works only on its own task and its parts, not on {id}");
     Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}"))
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::tracks::{Tracks, lock};
 use crate::error::Result;
-use crate::gate::{Gate, Gates};
+use crate::gate::{Gate, Gates, Record};
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
 use crate::ops::trust::{Key as UserKey, Trust, is_verified, open_foreign};
@@ -275,12 +275,15 @@ pub(super) fn find_failed_gate(gates: &Gates) -> Option<Gate> {
     failed.map(|(gate, _)| *gate)
 }
 
-/// Returns whether cleo itself verified a task that is done: the output of its agent, or all gates that it requires. A
-/// forced task is not verified, nor is one whose gates somebody only said to hold.
+/// Returns whether cleo itself verified a task that is done: the output of its agent, or by commands its criteria or all
+/// gates that it requires. A forced task is not verified, nor is one whose gates somebody only said to hold.
 fn has_verified_work(spawn: Option<&SpawnVerdict>, by_spawn: bool, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
         || spawn.is_some_and(|spawn| spawn.forced.is_some());
-    let by_gates = gates.is_some_and(|gates| gates.has_proof() && gates.open().is_empty());
+    let by_gates = gates.is_some_and(|gates| {
+        let by_criteria = gates.criteria.values().any(Record::is_proven);
+        by_criteria || gates.has_proof() && gates.open().is_empty()
+    });
     !forced && (by_spawn || by_gates)
 }
 
