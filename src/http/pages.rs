@@ -17,6 +17,7 @@ use super::answer::Answer;
 use crate::embedded;
 use crate::error::Result;
 use crate::markdown::escape_html;
+use crate::workspace::Workspace;
 
 const FOLDER: &str = "web/dist";
 
@@ -59,15 +60,18 @@ const FORM: &str = "<form><label for=\"query\">Query</label>\
 pub(super) struct Pages {
     index: String,
     policy: String,
+    /// A name of the workspace, by which a browser keeps drafts of workspaces apart.
+    workspace: String,
 }
 
 impl Pages {
-    pub(super) fn load() -> Pages {
+    pub(super) fn load(workspace: &Workspace) -> Pages {
         let index = embedded::text(&format!("{FOLDER}/index.html"));
-        Pages::from_index(index.unwrap_or_default())
+        let name = hash(&workspace.root.to_string_lossy());
+        Pages::from_index(index.unwrap_or_default(), name)
     }
 
-    fn from_index(index: String) -> Pages {
+    fn from_index(index: String, workspace: String) -> Pages {
         let scripts: BTreeSet<String> = inline_scripts(&index).map(hash).collect();
         let scripts: String = scripts.iter().map(|hash| format!(" '{hash}'")).collect();
         Pages {
@@ -77,12 +81,16 @@ impl Pages {
                  base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
             ),
             index,
+            workspace,
         }
     }
 
     /// Writes a page: `content` is HTML.
     pub(super) fn page(&self, title: &str, content: &str) -> Answer {
-        let title = format!("<title>{} · cleo</title>", escape_html(title));
+        let (title, workspace) = (escape_html(title), &self.workspace);
+        let title = format!(
+            "<title>{title} · cleo</title><meta name=\"workspace\" content=\"{workspace}\">"
+        );
         let page = self.index.replacen(TITLE, &title, 1);
         let page = page.replacen(PLACE, content, 1);
         Answer::bytes("text/html; charset=utf-8", page)
@@ -111,19 +119,13 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     let path = place.path();
     let find = |path: &str| PAGES.iter().find(|(there, _)| is_at(there, path));
     let (page, bare) = (find(path), path.trim_end_matches('/'));
-    let query = place
-        .query()
-        .map_or(String::new(), |query| format!("?{query}"));
+    let asked = place.path_and_query().map_or(path, |whole| whole.as_str());
     let elsewhere = if !is_in && path != SIGN_IN {
-        let asked = format!("{path}{query}");
-        Some(format!(
-            "{SIGN_IN}?next={}",
-            utf8_percent_encode(&asked, &RESERVED)
-        ))
+        let asked = utf8_percent_encode(asked, &RESERVED);
+        Some(format!("{SIGN_IN}?next={asked}"))
     } else {
-        find(bare)
-            .filter(|_| page.is_none())
-            .map(|_| format!("{bare}{query}"))
+        let page = find(bare).filter(|_| page.is_none());
+        page.map(|_| asked.replacen(path, bare, 1))
     };
     if let Some(elsewhere) = elsewhere {
         return Ok(Answer::bytes("text/plain", "")
@@ -244,6 +246,7 @@ mod tests {
             "<head><title>cleo</title><script>alert(1)</script>\
              <script type=\"module\" src=\"/assets/a.js\"></script></head><!--page-->"
                 .to_string(),
+            "w".to_string(),
         );
         // printf 'alert(1)' | openssl dgst -sha256 -binary | base64
         let hash = "'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='";

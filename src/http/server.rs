@@ -120,7 +120,7 @@ impl Server {
             keys: Keys::default(),
             contexts: Mutex::default(),
             cache: Arc::default(),
-            pages: Pages::load(),
+            pages: Pages::load(&workspace),
             say,
             executors,
             surroundings,

@@ -36,8 +36,7 @@ impl Kept {
 
 /// Makes the view of a task, with its author from the log.
 fn view(log: &dyn Transaction, task: Task) -> Result<AgentTask> {
-    let first = log.changes(0, Some(task.id), 1)?.pop();
-    let author = first.map(|change| change.by);
+    let author = log.changes(0, Some(task.id), 1)?.pop().map(|it| it.by);
     Ok(AgentTask {
         user_id: author.clone(),
         created_by: author,
@@ -229,6 +228,7 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
     let mut task = tasks::change(context, id, patch.clone(), false)?;
+    context.expected = None;
     if let Some(status) = status {
         task = move_to(context, id, status)?;
     }

@@ -139,6 +139,7 @@ export function askedFor(pending: Pending, reply: string): AskedFor {
   const { question, more } = split(reply);
   const isSelect = pending.kind === "select";
   const isNew = pending.tool === "addComponent";
+  const component = word(pending.args["componentId"]);
   return {
     kind: isSelect ? "select" : "confirm",
     question: isSelect ? "Which component is meant?" : question,
@@ -146,16 +147,10 @@ export function askedFor(pending: Pending, reply: string): AskedFor {
     // Of what is new nothing was set before.
     changes: pending.changes.map((change) => (isNew ? change : { ...change, before: change.before ?? "not set" })),
     options: pending.options,
-    verb: pending.destructive ? destruction(pending) : "Confirm",
+    verb: !pending.destructive ? "Confirm" : pending.tool === "deleteComponent" ? `Delete component ${component}` : `Remove ${word(pending.args["security_group_title"])} from component ${component}`,
     destructive: pending.destructive,
     expires: pending.expires,
   };
-}
-
-function destruction(pending: Pending): string {
-  const component = word(pending.args["componentId"]);
-  if (pending.tool === "deleteComponent") return `Delete component ${component}`;
-  return `Remove ${word(pending.args["security_group_title"])} from component ${component}`;
 }
 
 const UNDERSTOOD = "Understood: ";

@@ -134,7 +134,7 @@ function systems(facts: Facts, reachable: readonly Agent[], middle: number): Spo
   const candidates = `${active} ${active === 1 ? "candidate" : "candidates"}`;
   return [
     { ...plain, id: "supervisor", label: SUPERVISOR, about: "hands messages on", x: COLUMNS.supervisor, live: live.size > 0 },
-    { ...plain, id: "router", label: "router", about: routed ? `${micros(routed.tookUs)}, ${candidates}` : candidates, x: COLUMNS.router, live: live.size > 0 },
+    { ...plain, id: "router", label: "router", about: routed ? `${routed.tookUs} µs, ${candidates}` : candidates, x: COLUMNS.router, live: live.size > 0 },
     {
       ...plain,
       id: "finalize",
@@ -145,10 +145,6 @@ function systems(facts: Facts, reachable: readonly Agent[], middle: number): Spo
       live: live.size > 0,
     },
   ];
-}
-
-function micros(us: number): string {
-  return us < 1000 ? `${us} µs` : `${(us / 1000).toFixed(1)} ms`;
 }
 
 function stack(more: number, y: number): Spot {

@@ -25,8 +25,7 @@ let source: EventSource | null = null;
 let lostAt = 0;
 
 export function startEvents() {
-  if (source) return;
-  listen();
+  if (!document.hidden) listen();
   setInterval(judge, 1000);
   document.addEventListener("visibilitychange", visibility);
 }
@@ -105,8 +104,8 @@ let hiding = 0;
 /** Browsers give one host few connections: a hidden page keeps none. */
 function visibility() {
   clearTimeout(hiding);
-  if (document.hidden) hiding = window.setTimeout(() => source?.close(), LATE);
-  else if (source?.readyState === EventSource.CLOSED) {
+  if (document.hidden) hiding = window.setTimeout(() => source?.close(), 1000);
+  else if (source === null || source.readyState === EventSource.CLOSED) {
     queue(REFRESH);
     listen();
   }

@@ -1,6 +1,6 @@
 // Empty, error and loading: one sentence and one action each.
 import { useEffect, useState, type ReactNode } from "react";
-import type { Failure } from "../api/request";
+import { useConnection, type Failure } from "../api/request";
 import type { Resource } from "../api/resource";
 import { Button, Command } from "./Button";
 import { Digest } from "../format";
@@ -54,7 +54,9 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
 
 /** What the server refused, over what it is about, until it is closed. */
 export function Refusal({ failure, children = failure && sentence(failure.message), onClose }: { failure: Failure | null; children?: ReactNode; onClose: () => void }) {
-  if (!children) return null;
+  const { reachable } = useConnection();
+  // That cleo did not answer is over once it answers again.
+  if (!children || (failure?.status === 0 && reachable)) return null;
   return (
     <div className="notice bad refusal" role="alert">
       <div className="grow">{children}</div>

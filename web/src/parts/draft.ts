@@ -1,14 +1,20 @@
 import { useRef, useState } from "react";
 import { keep, read } from "../shell/settings";
 
-/** A text that is typed, kept in this browser under a name until it is sent: `first` takes it away. */
+/** A text that is typed, kept in this tab, and for others of this browser, under a name until it is sent: `first` takes it away. */
 export function useDraft(name: string, first = "") {
-  const [text, setText] = useState(() => read(`draft.${name}`) ?? first);
+  // Another workspace at the same address has drafts of its own.
+  const workspace = document.querySelector<HTMLMetaElement>("meta[name=workspace]")?.content ?? "";
+  const place = `draft.${workspace}.${name}`;
+  const [text, setText] = useState(() => read(place, "sessionStorage") ?? read(place) ?? first);
   const latest = useRef(text);
   // Kept at once: what is sent and closed in one go draws nothing any more.
   const put = (change: string | ((now: string) => string)) => {
-    latest.current = typeof change === "string" ? change : change(latest.current);
-    keep(`draft.${name}`, latest.current === first ? null : latest.current);
+    const before = latest.current;
+    latest.current = typeof change === "string" ? change : change(before);
+    const kept = latest.current === first ? null : latest.current;
+    keep(place, kept, "sessionStorage");
+    if (kept !== null || read(place) === before) keep(place, kept);
     setText(latest.current);
   };
   return [text, put] as const;

@@ -28,7 +28,7 @@ export default function Palette() {
   const offered = usePalette((state) => state.commands);
   const [chosen, setChosen] = useState("");
   const { words, kinds, commandsOnly } = asked(text);
-  const { data, failure } = useFound(commandsOnly ? null : words, kinds);
+  const { data, failure, isOfBefore } = useFound(commandsOnly ? null : words, kinds);
   const all = [...[...offered.values()].flat(), ...keyed()];
   const commands = all.filter((one, at) => fits(one.label, words) && all.findIndex(({ label }) => label === one.label) === at);
   const groups: [heading: string, Item[]][] = [
@@ -40,6 +40,12 @@ export default function Palette() {
 
   const first = items[0]?.value ?? "";
   useEffect(() => setChosen(first), [first]);
+  const entered = usePalette((state) => state.entered);
+  useEffect(() => {
+    if (!entered || isOfBefore) return;
+    if (items[0]) go(items[0].run);
+    else usePalette.setState({ entered: false });
+  });
 
   /** Once the focus is back where it was: that is what many a command is about. */
   function go(run: () => void) {
@@ -49,6 +55,7 @@ export default function Palette() {
 
   /** ⌘C copies the chosen command's line for a shell. */
   function key(event: KeyboardEvent) {
+    if (event.key === "Enter" && items.length === 0) usePalette.setState({ entered: true });
     if (!(event.metaKey || event.ctrlKey) || event.key !== "c" || String(window.getSelection()) !== "") return;
     const cli = items.find((one) => one.value.toLowerCase() === chosen.toLowerCase())?.cli;
     if (cli) {
@@ -62,7 +69,7 @@ export default function Palette() {
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
           <Icon name="search" />
-          <Command.Input value={text} onValueChange={(typed) => usePalette.setState({ text: typed })} placeholder="Task, run, agent or command" maxLength={200} data-first />
+          <Command.Input value={text} onValueChange={(typed) => usePalette.setState({ text: typed, entered: false })} placeholder="Task, run, agent or command" maxLength={200} data-first />
           <kbd>esc</kbd>
         </div>
         <Command.List>
@@ -124,7 +131,8 @@ function useFound(words: string | null, kinds: string | null) {
   const address = words === null || late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
   const { data, failure, old } = useResource<{ items: Found[] }>(address, { keep: true });
   // Enter opens nothing that was found by the words before these.
-  return { data: old || late !== words ? data?.items.filter((one) => fits(one.title, words ?? "")) : data?.items, failure };
+  const isOfBefore = words !== null && (old || late !== words || (data === undefined && failure === null));
+  return { data: isOfBefore ? data?.items.filter((one) => fits(one.title, words)) : data?.items, failure, isOfBefore };
 }
 
 function asked(text: string) {

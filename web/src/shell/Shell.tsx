@@ -10,9 +10,10 @@ import { PhoneBar, Sidebar } from "./Sidebar";
 import { choose, THEMES, useSettings } from "./settings";
 import { useMatch, narrow } from "../parts/screen";
 import { later } from "../parts/later";
+import { code } from "../routes";
 
-const loadPalette = () => import("./Palette");
-const Palette = later(loadPalette);
+const palettePart = code(() => import("./Palette"));
+const Palette = later(palettePart);
 const KeyHelp = later(() => import("./KeyHelp"));
 
 function commandsOf(folded: boolean, help: () => void) {
@@ -35,7 +36,7 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => void requestAnimationFrame(() => setTimeout(show)), []);
   useEffect(() => void shown.then(startEvents), []);
   // Fetched before it is asked for, so that Ctrl K opens it at once.
-  useEffect(() => void setTimeout(loadPalette, 500), []);
+  useEffect(() => void setTimeout(palettePart.load, 500), []);
   useCommands(
     "shell",
     commandsOf(folded, () => setHelp(true)),

@@ -50,6 +50,8 @@ interface PaletteState {
   open: boolean;
   /** The text of its field. */
   text: string;
+  /** Whether the first that is found for the text is wanted, once it is found. */
+  entered: boolean;
   commands: Map<string, PaletteCommand[]>;
 }
 
@@ -61,10 +63,10 @@ export interface PaletteCommand {
   run: () => void;
 }
 
-export const usePalette = create<PaletteState>()(() => ({ open: false, text: "", commands: new Map() }));
+export const usePalette = create<PaletteState>()(() => ({ open: false, text: "", entered: false, commands: new Map() }));
 
 export function openPalette() {
-  usePalette.setState({ open: true, text: "" });
+  usePalette.setState({ open: true, text: "", entered: false });
 }
 
 /** Keys that are typed before the palette is there and has the focus are its first ones. */
@@ -72,10 +74,13 @@ window.addEventListener(
   "keydown",
   (event) => {
     const { open, text } = usePalette.getState();
-    if (!open || event.key.length !== 1 || event.ctrlKey || event.metaKey || document.activeElement?.closest("dialog.palette")) return;
+    if (!open || event.ctrlKey || event.metaKey || document.activeElement?.closest("dialog.palette")) return;
     event.preventDefault();
     event.stopPropagation();
-    usePalette.setState({ text: text + event.key });
+    if (event.key === "Escape") closePalette();
+    else if (event.key === "Enter") usePalette.setState({ entered: true });
+    else if (event.key === "Backspace") usePalette.setState({ text: text.slice(0, -1) });
+    else if (event.key.length === 1) usePalette.setState({ text: text + event.key, entered: false });
   },
   { capture: true },
 );

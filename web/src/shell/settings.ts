@@ -36,20 +36,22 @@ export function clamped(width: number) {
   return Number.isFinite(width) ? Math.min(PANEL.most, Math.max(PANEL.least, Math.round(width))) : PANEL.first;
 }
 
+type Storage = "localStorage" | "sessionStorage";
+
 /** What a person chose or typed, as this browser keeps it. One that keeps nothing still shows everything. */
-export function read(name: string): string | null {
+export function read(name: string, storage: Storage = "localStorage"): string | null {
   try {
-    return localStorage.getItem(`cleo.${name}`);
+    return window[storage].getItem(`cleo.${name}`);
   } catch {
     return null;
   }
 }
 
 /** Keeps a text; `null` takes it away. */
-export function keep(name: string, value: string | null) {
+export function keep(name: string, value: string | null, storage: Storage = "localStorage") {
   try {
-    if (value === null) localStorage.removeItem(`cleo.${name}`);
-    else localStorage.setItem(`cleo.${name}`, value);
+    if (value === null) window[storage].removeItem(`cleo.${name}`);
+    else window[storage].setItem(`cleo.${name}`, value);
   } catch {
     // It holds as long as the page is open.
   }

@@ -162,7 +162,8 @@ fn list_trees(folder: &Path, task: TaskId, attempt: u32) -> Vec<String> {
         .collect()
 }
 
-/// Compares the files of a task with the commit that is checked out; without one, its output file is shown.
+/// Compares the files of a task, or all files where it names none, with the commit that is checked out; without one,
+/// its output file is shown.
 fn compare_workspace(
     context: &Context,
     task: &Task,
@@ -186,7 +187,8 @@ fn compare_workspace(
                 return false;
             };
             let is_declared = globs.as_ref().is_some_and(|globs| globs.has(path));
-            is_declared
+            declared.is_empty()
+                || is_declared
                 || output
                     .as_ref()
                     .is_some_and(|output| path == Path::new(output))

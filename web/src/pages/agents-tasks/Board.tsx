@@ -13,7 +13,6 @@ import { Windowed } from "../../parts/Windowed";
 import { Link, useQuery } from "../../router";
 import { flip } from "../../api/resource";
 import { Menu, type MenuEntry } from "../../parts/Menu";
-import { toast } from "../../parts/toasts";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 
 interface BoardProps {
@@ -90,17 +89,14 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
       if (drag && drag.over !== over) show({ ...drag, over });
     });
     on("pointerup", () => {
-      const now = known.get(task.id)?.status ?? task.status;
-      if (drag?.over && now !== task.status) toast(`${task.id} is ${STATUS_WORDS[now].toLowerCase()} now.`);
-      else if (drag?.over && picture.current) onMove(task, drag.over);
+      if (drag?.over && picture.current) onMove(task, drag.over);
       // The click that comes with it opens nothing.
       if (drag) window.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true, signal: AbortSignal.timeout(50) });
       end();
     });
     on("pointercancel", end);
     on("keydown", (event) => {
-      if (!drag || event.key !== "Escape") return;
-      event.stopPropagation();
+      if (drag && event.key === "Escape") event.stopPropagation();
       end();
     });
     on("touchmove", (event) => drag && event.preventDefault());

@@ -10,7 +10,7 @@ import type { State } from "../../parts/StatusGlyph";
 export type Filter = Record<"priority" | "agent" | "due" | "q", string | null>;
 
 /** A task on the board; `lane` is the epic in whose lane it stands. */
-export type Card = AgentTask & { lane?: string | undefined };
+export type Card = AgentTask & { lane?: string | undefined; isOnItsWay?: boolean };
 
 /** The lane of the tasks that are no part of another one. */
 export const APART = "none";
@@ -60,7 +60,8 @@ export function useColumn(status: TaskStatus, filter: Filter, lane: string | und
   }, [listed, moved, status, settle, known]);
   const tasks = useMemo(() => {
     const all = [...listed.filter((task) => !moved.has(task.id)), ...[...moved.values()].filter((task) => task.status === status && task.lane === lane)];
-    return all.sort(isPast(status) ? byDone : byUrgency);
+    const ended = (task: AgentTask) => task.completed_at ?? task.updated_at;
+    return all.sort(isPast(status) ? (one, other) => ended(other).localeCompare(ended(one)) : byUrgency);
   }, [listed, moved, status, lane]);
   return { tasks, total: pages[0]?.total ?? 0, ...rest };
 }
@@ -96,12 +97,14 @@ type Put<T> = (change: T | ((now: T) => T)) => void;
 
 async function moveTo(task: Card, to: TaskStatus, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
   if (task.status === to) return;
-  const there = { ...task, status: to };
+  const there = { ...task, status: to, isOnItsWay: true };
   setMoved((now) => new Map(now).set(task.id, there));
   setRefused(null);
   try {
-    await api.put(`/api/tasks/${encodeURIComponent(task.id)}`, { status: to });
-    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo(there, task.status, setMoved, setRefused) });
+    // One that somebody else has changed meanwhile stays as it is.
+    const headers: Record<string, string> = task.isOnItsWay ? {} : { "if-match": `"${task.updated_at}"` };
+    const { task: kept } = await api.put<{ task: AgentTask }>(`/api/tasks/${encodeURIComponent(task.id)}`, { status: to }, { headers });
+    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo({ ...task, ...kept }, task.status, setMoved, setRefused) });
   } catch (fault) {
     setMoved((now) => new Map([...now].filter(([id]) => id !== task.id)));
     setRefused({ task, failure: Failure.from(fault) });
@@ -126,11 +129,6 @@ export function byUrgency(one: AgentTask, other: AgentTask): number {
   const due = (task: AgentTask) => (task.due_date === null ? Infinity : Date.parse(task.due_date));
   const number = (task: AgentTask) => Number(task.id.replace(/\D/g, ""));
   return rank(one) - rank(other) || due(one) - due(other) || number(one) - number(other);
-}
-
-/** What was done last first. */
-function byDone(one: AgentTask, other: AgentTask): number {
-  return (other.completed_at ?? other.updated_at).localeCompare(one.completed_at ?? one.updated_at);
 }
 
 export function beside(status: TaskStatus, step: number): TaskStatus | null {

@@ -225,7 +225,10 @@ function Answer({ run, step, attempt, task }: Reviewed) {
     const at = `/api/work/tasks/${encodeURIComponent(id)}`;
     if (how === "approve") await api.post(`${at}/complete`);
     if (how === "send") await api.post(`/api/runs/${encodeURIComponent(run.id)}/tasks/${encodeURIComponent(id)}/words`, { text: words.trim() });
-    else if (words.trim() !== "") await api.patch(at, { notes: [words.trim()] });
+    else if (words.trim() !== "") {
+      await api.patch(at, { notes: [words.trim()] });
+      toast("The words are kept as a note for the next attempt.");
+    }
     setWords("");
     if (how === "retry") {
       if (closed) await api.post(`${at}/reopen`);
@@ -242,7 +245,6 @@ function Answer({ run, step, attempt, task }: Reviewed) {
       navigate(withQuery({ attempt: null, tab: null }), { replace: true });
       toast("Sent: this attempt ends, and the next one begins with the words.");
     }
-    if (how === "note") toast("The words are kept as a note for the next attempt.");
   });
   const said = words.trim() !== "";
   // What was refused is approved only by who has done something about it since.
@@ -294,7 +296,7 @@ function Answer({ run, step, attempt, task }: Reviewed) {
               <Button
                 look={sendsBack ? "primary" : undefined}
                 disabled={busy}
-                title={step.canContinue ? undefined : "Its runner keeps no conversation: an agent with the same settings gets the whole prompt"}
+                title={`Other failed tasks of the run are tried again too.${step.canContinue ? "" : " Its runner keeps no conversation: an agent with the same settings gets the whole prompt."}`}
                 onClick={() => answer("same")}
               >
                 {step.canContinue ? "Send to the same agent" : "Retry in this run"}

@@ -1,7 +1,9 @@
 /** The lines of hunks with their number: of a removed line that before, of others that after. */
 export function linesOf(text: string) {
   let [old, next] = [0, 0];
-  return (text === "" ? [] : text.replace(/\n$/, "").split("\n")).map((line) => {
+  // Signs that are not seen, and change what is, are written out.
+  const seen = text.replace(/\n$/, "").replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  return (seen === "" ? [] : seen.split("\n")).map((line) => {
     const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
     if (hunk) {
       [old, next] = [Number(hunk[1]), Number(hunk[2])];

@@ -122,7 +122,9 @@ function heightOf(row: RunRow) {
  * and waits behind a button when the page is scrolled.
  */
 function useOrder(fresh: RunRow[], sorted: boolean, scroller: React.RefObject<HTMLElement | null>) {
-  const [order, setOrder] = useState<string[]>(() => (sorted ? fresh.map((row) => row.id) : liveFirst(fresh)));
+  const [order, setOrder] = useState<string[]>(() =>
+    sorted ? fresh.map((row) => row.id) : [...fresh].sort((one, other) => Number(isLive(other.status)) - Number(isLive(one.status))).map((row) => row.id),
+  );
   const byId = useMemo(() => new Map(fresh.map((row) => [row.id, row])), [fresh]);
   const known = new Set(order);
   const atTop = (scroller.current?.scrollTop ?? 0) < 8;
@@ -138,8 +140,4 @@ function useOrder(fresh: RunRow[], sorted: boolean, scroller: React.RefObject<HT
     scroller.current?.scrollTo({ top: 0 });
   };
   return { rows, waiting: atTop ? 0 : above.length, show };
-}
-
-function liveFirst(rows: RunRow[]) {
-  return [...rows.filter((row) => isLive(row.status)), ...rows.filter((row) => !isLive(row.status))].map((row) => row.id);
 }

@@ -19,7 +19,7 @@ import { RunButtons } from "./RunButtons";
 export function TaskActions({ page }: { page: TaskPage }) {
   const { task, state, claim } = page;
   const [run, { failure, busy, forgive }] = useAct((what: Act) => act(task.id, what));
-  const fits = (Object.keys(ACTS) as Act[]).filter((name) => ACTS[name].from.includes(state) && claimFits(name, claim !== null));
+  const fits = (Object.keys(ACTS) as Act[]).filter((name) => ACTS[name].from.includes(state) && (name === "claim" ? claim === null : name !== "release" || claim !== null));
   const first = fits.find((name) => name === "complete" || name === "reopen");
   const [asking, setAsking] = useState(false);
   const last = page.attempts.at(-1);
@@ -57,12 +57,6 @@ export function TaskActions({ page }: { page: TaskPage }) {
       <Refusal failure={failure} onClose={forgive} />
     </div>
   );
-}
-
-function claimFits(name: Act, claimed: boolean) {
-  if (name === "claim") return !claimed;
-  if (name === "release") return claimed;
-  return true;
 }
 
 const KINDS = [
