@@ -311,22 +311,8 @@ impl Screen {
         self
     }
 
-    /// Adds a table, or a line if there are no rows.
+    /// Adds a table, or a line if there are no rows. On a terminal, each row has one line.
     pub(super) fn list<Row: AsRef<[Cell]>>(
-        &mut self,
-        none: &str,
-        head: &[&str],
-        rows: impl IntoIterator<Item = Row>,
-    ) -> &mut Screen {
-        let mut rows = rows.into_iter().peekable();
-        match rows.peek() {
-            None => self.line(Tone::Dim, none),
-            Some(_) => self.rows(head, rows),
-        }
-    }
-
-    /// Adds a table like [`Screen::list`]; on a terminal, each row has one line.
-    pub(super) fn lines<Row: AsRef<[Cell]>>(
         &mut self,
         none: &str,
         head: &[&str],

@@ -232,7 +232,7 @@ fn table(screen: &mut Screen, listed: &Listed, none: &str) {
         head.push("TITLE");
         let rows = listed.tasks.iter();
         let rows = rows.map(|one| row(one, has_agents, has_holders));
-        screen.lines(none, &head, rows);
+        screen.list(none, &head, rows);
     }
     screen.cut_at(listed.tasks.len(), listed.total, "tasks");
 }

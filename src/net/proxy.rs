@@ -32,17 +32,13 @@ fn is_here(host: &str) -> bool {
 }
 
 /// Returns whether a host is one of a pattern: `*`, a host, or a domain with or without a dot or `*.`
-/// before it. A port in the pattern does not count.
+/// before it.
 fn matches_host(pattern: &str, host: &str) -> bool {
     let pattern = pattern.trim().to_ascii_lowercase();
     if pattern == "*" {
         return true;
     }
     let domain = pattern.trim_start_matches('*').trim_start_matches('.');
-    let domain = match domain.rsplit_once(':') {
-        Some((domain, port)) if !domain.contains(':') && port.parse::<u16>().is_ok() => domain,
-        _ => domain,
-    };
     let above = host.strip_suffix(domain);
     !domain.is_empty() && above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
 }
@@ -81,7 +77,7 @@ mod tests {
             ("x.org", "notx.org", false),
             (".x.org", "api.x.org", true),
             ("*.x.org", "API.X.org", true),
-            ("a.net, x.org:443", "x.org", true),
+            ("a.net, x.org", "x.org", true),
             ("*", "x.org", true),
             ("", "x.org", false),
             (",", "x.org", false),

@@ -1,7 +1,8 @@
 //! `cleo doctor`: one test for each thing that can be wrong, and the proof by killed writers.
 
 use std::fs::{File, Permissions, set_permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -223,6 +224,46 @@ fn folder_without_room_is_found() {
     for finding in folders {
         assert_eq!(finding["status"], "fail", "{finding}");
         says(&finding["fix"], "df -h ");
+    }
+}
+
+#[test]
+fn stale_drafts_of_killed_processes_show() {
+    let workspace = workspace()
+        .with(".cleo/.new-Young1", "")
+        .with(".cleo/.new-Old123", "")
+        .with(".new-Old123", "")
+        .with(".cleo/runs/run_1/outputs/.new-Old123", "");
+    let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
+    let age = |draft: &str| {
+        let mut options = File::options();
+        let old = options.write(true).open(workspace.path(draft)).unwrap();
+        old.set_modified(hours_ago).unwrap();
+    };
+    age(".cleo/.new-Old123");
+    age(".new-Old123");
+    age(".cleo/runs/run_1/outputs/.new-Old123");
+    let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 3");
+    let listed = workspace.shell(&fix);
+    assert_eq!(listed.exit, 0, "{listed}");
+    assert_eq!(listed.stdout.lines().count(), 3, "{listed}");
+    assert!(!listed.stdout.contains("Young"), "{listed}");
+    workspace.write("other/outputs/.new-Theirs", "");
+    age("other/outputs/.new-Theirs");
+    symlink("../../other", workspace.path(".cleo/runs/run_2")).unwrap();
+    symlink(
+        "../../../other/outputs",
+        workspace.path(".cleo/runs/run_1/more"),
+    )
+    .unwrap();
+    workspace.ok("doctor --fix");
+    only(&workspace, "workspace.leftovers", "warn", "removed: 1");
+    for kept in [
+        ".cleo/.new-Young1",
+        ".new-Old123",
+        "other/outputs/.new-Theirs",
+    ] {
+        assert!(workspace.path(kept).exists(), "{kept}");
     }
 }
 

@@ -191,6 +191,33 @@ fn copy_of_other_tasks_with_same_ids_is_added_once() {
 }
 
 #[test]
+fn entry_of_renumbered_task_is_named() {
+    let from = TestWorkspace::new();
+    from.ok("add 'Research the paint'");
+    let spawned = from.result("spawn T1");
+    let entry = spawned["manifestId"].as_str().unwrap();
+    from.ok(&format!(
+        "manifest append --id {entry} --file paint.md --title Paint --topic paint --task T1 \
+         --finding A. --finding B. --finding C."
+    ));
+    from.ok("export --output tasks.jsonl");
+    let to = TestWorkspace::new();
+    to.ok("add 'Of its own'");
+    for file in ["tasks.jsonl", "claudedocs/agent-outputs/MANIFEST.jsonl"] {
+        to.write(file, from.read(file));
+    }
+    let reply = to.ask("import tasks.jsonl");
+    let expected = format!(
+        "T2 is T1 in the file: the entry {entry} (paint.md) is linked to it, but names T1 and does not prove T2; if it \
+         is the work of T2, append an entry for paint.md that names T2"
+    );
+    assert_eq!(reply["warnings"], json!([expected]));
+    let entries = to.result("manifest list --task T2")["entries"].clone();
+    assert_eq!(entries[0]["id"], entry);
+    assert_eq!(to.ask("import tasks.jsonl")["warnings"], json!([]));
+}
+
+#[test]
 fn id_at_end_of_range_does_not_use_up_all_others() {
     let line =
         "{\"id\":\"T4294967295\",\"title\":\"far out\",\"createdAt\":\"2026-01-01T00:00:00Z\"}\n";

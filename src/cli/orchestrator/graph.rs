@@ -22,7 +22,7 @@ pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
     let row = |ReadyTask { task, .. }: &ReadyTask| {
         [strong(task.id), status(task.priority), plain(&task.title)]
     };
-    screen.lines(
+    screen.list(
         "",
         &["ID", "PRIORITY", "TITLE"],
         ready.tasks.iter().map(row),

@@ -68,7 +68,7 @@ fn render_rows(screen: &mut Screen, listed: &Rows) {
     let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
     if listed.total == 0 || !listed.runs.is_empty() {
         let rows = listed.runs.iter().map(|one| row(&one.record));
-        screen.lines("no runs", &head, rows);
+        screen.list("no runs", &head, rows);
     }
     screen.cut_at(listed.runs.len(), listed.total, "runs");
 }

@@ -51,7 +51,7 @@ fn list_has_one_line_each_on_a_terminal() {
     ] {
         let mut screen = Screen::new(false);
         (screen.width, screen.is_terminal) = (40, is_terminal);
-        screen.lines("none", &["ID", "TITLE"], &rows);
+        screen.list("none", &["ID", "TITLE"], &rows);
         assert_eq!(screen.finish(), expected);
     }
 }

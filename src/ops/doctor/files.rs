@@ -1,12 +1,14 @@
 //! Skills, protocols, the manifest and the folders of a workspace.
 
+use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use walkdir::{DirEntry, WalkDir};
 
 use super::Finding;
-use crate::error::quote;
+use crate::error::{Result, quote};
 use crate::file::unwritable;
 use crate::ops::manifest::{self, Compact};
 use crate::ops::operation::Nothing;
@@ -75,8 +77,12 @@ pub(super) fn check_manifest(context: &mut Context) -> Finding {
     }
 }
 
+/// Minimum age of a draft that an ended process left.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// The prefix of the drafts of `file::write_whole`.
 const DRAFT: &str = ".new-";
+/// Number of random characters after it.
+const RANDOM: usize = 6;
 /// Number of bytes that a folder must have room for.
 const PROBE: u64 = 1 << 17;
 
@@ -88,6 +94,7 @@ pub(super) fn check_folders(workspace: &Workspace) -> Vec<Finding> {
         .collect();
     findings.push(check_ignored(workspace));
     findings.extend(check_links(workspace));
+    findings.push(check_leftovers(workspace));
     findings
 }
 
@@ -146,4 +153,48 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
         findings.push(Finding::ok(check, message));
     }
     findings
+}
+
+/// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
+fn list_leftovers(workspace: &Workspace) -> Vec<PathBuf> {
+    let folders = [(".", 1), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
+    let files = folders.into_iter().flat_map(|(folder, depth)| {
+        let walk = WalkDir::new(workspace.root.join(folder)).follow_root_links(false);
+        walk.max_depth(depth).into_iter().flatten()
+    });
+    let is_left = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        let random = name.strip_prefix(DRAFT);
+        let changed = entry.metadata().ok().and_then(|it| it.modified().ok());
+        let age = changed.and_then(|changed| changed.elapsed().ok());
+        let is_draft = random.is_some_and(|random| random.len() == RANDOM);
+        is_draft && entry.file_type().is_file() && age.is_some_and(|age| age > LEFT_BEHIND)
+    };
+    files.filter(is_left).map(DirEntry::into_path).collect()
+}
+
+/// Removes the drafts in the folder of the workspace, where a user keeps no files.
+pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<()> {
+    let own = workspace.root.join(".cleo");
+    let left = list_leftovers(workspace).into_iter();
+    for path in left.filter(|path| path.starts_with(&own)) {
+        fs::remove_file(&path).map_err(|cause| unwritable(&path, cause))?;
+    }
+    Ok(())
+}
+
+fn check_leftovers(workspace: &Workspace) -> Finding {
+    let (check, left) = ("workspace.leftovers", list_leftovers(workspace));
+    if left.is_empty() {
+        return Finding::ok(check, "no process left a draft behind");
+    }
+    let paths = left
+        .iter()
+        .map(|path| quote(&path.to_string_lossy()).to_string());
+    let fix = format!("ls -l {}", Vec::from_iter(paths).join(" "));
+    let message = format!(
+        "drafts of ended processes that can be removed: {}; `cleo doctor --fix` removes those in .cleo",
+        left.len()
+    );
+    Finding::warn(check, message, fix)
 }

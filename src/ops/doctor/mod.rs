@@ -111,7 +111,7 @@ pub(crate) struct Checks {
     #[serde(skip)]
     remove_damaged: bool,
     /// First make indexes, counts and words of the database anew; where pages are broken, save what
-    /// can be read into a new file beside it
+    /// can be read into a new file beside it; remove drafts of ended processes from .cleo
     #[arg(long)]
     #[serde(skip)]
     fix: bool,
@@ -130,6 +130,7 @@ pub(crate) fn examine(
         let now = timestamp(surroundings.clock.now());
         let workspace = surroundings.workspace()?;
         findings = damage::repair(&workspace, &now)?;
+        files::remove_leftovers(&workspace)?;
     }
     if request.remove_damaged {
         assignment.refuse_agent("removes no damaged rows")?;

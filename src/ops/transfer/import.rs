@@ -1,6 +1,6 @@
 //! Imports tasks: all of them or none.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Args;
@@ -12,13 +12,19 @@ use super::source;
 use super::versions::differing;
 use crate::clock::next_millisecond;
 use crate::error::{Code, Error, Result, quote};
+use crate::id::TaskId;
+use crate::manifest::{Entry, log};
 use crate::ops::Context;
 use crate::ops::tasks::{Caller, claim, refuse_other};
 use crate::ops::trust::{self, warn_of};
 use crate::phase::{Phase, PhaseStatus};
-use crate::store::{Change, Transaction};
+use crate::store::{Change, Link, Transaction};
+use crate::task::Task;
 use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
+
+/// Maximum number of warnings of one kind.
+const WARNED_MAX: usize = 20;
 
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -81,8 +87,11 @@ fn take_over(
     let phases = std::mem::take(&mut reading.phases);
     let mut plan = Plan::new(reading, request.open_only);
     plan.report.dry_run = request.dry_run;
+    let manifest = context.workspace.manifest()?;
+    let mut unproven = Vec::new();
     let (error, commands) = context.write_if(|transaction| {
         plan.decide_all(transaction, &caller.now)?;
+        unproven = find_lost_proof(&plan, transaction, &manifest)?;
         let error = refuse(&plan.report, path).filter(|_| !request.drop_faults);
         if error.is_some() {
             return Ok(((error, Vec::new()), false));
@@ -91,19 +100,55 @@ fn take_over(
             add_phase(transaction, phase, &mut plan.report)?;
         }
         let commands = write(&mut plan, transaction, &caller)?;
+        for (task, entry, _) in &unproven {
+            let (entry, at) = (entry.clone(), caller.now.clone());
+            let task = *task;
+            transaction.link(&Link { task, entry, at })?;
+        }
         Ok(((None, commands), !request.dry_run))
     })?;
     let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
     context.notes.warn(warnings);
-    let manifest = context.workspace.manifest().map(fs::metadata);
-    let has_entries = matches!(manifest, Ok(Ok(manifest)) if manifest.len() > 0);
-    if plan.is_own() && plan.report.renamed.total > 0 && has_entries {
-        let warning =
-            "entries of the manifest that name the old ids of renamed tasks prove nothing of these";
-        context.notes.warn([warning.to_string()]);
-    }
+    let told = unproven.into_iter().map(|(.., message)| message);
+    context.notes.warn(told.take(WARNED_MAX));
     context.notes.failure = error;
     Ok(plan.report)
+}
+
+/// A task that was given another id, the entry of its output, and what the entry means for it.
+type Renamed = (TaskId, String, String);
+
+/// Finds new tasks with another id than in the file whose output is there: its entry names the old id, so it does not
+/// prove the task here, and is linked to it.
+fn find_lost_proof(plan: &Plan, tasks: &dyn Transaction, manifest: &Path) -> Result<Vec<Renamed>> {
+    let new = plan.entries.iter().filter(|entry| entry.before.is_none());
+    let renamed = new.filter_map(|entry| {
+        let (from, task) = (entry.record.id.parse().ok()?, &entry.record.task);
+        (from != task.id && plan.is_own()).then_some((from, task))
+    });
+    let renamed: BTreeMap<TaskId, &Task> = renamed.collect();
+    let own = tasks.entries_of_others(TaskId(0))?;
+    let ids: Vec<TaskId> = renamed.keys().copied().collect();
+    let is_work_on = |entry: &Entry, from: &TaskId| {
+        let task = renamed.get(from);
+        task.is_some_and(|task| !entry.is_older_than(&task.created_at))
+    };
+    let found = log::latest_for(manifest, &ids, |entry| {
+        !own.contains(&entry.id)
+            && entry
+                .linked_tasks
+                .iter()
+                .any(|from| is_work_on(entry, from))
+    })?;
+    let renamed = renamed.iter().filter_map(|(from, task)| {
+        let (to, Entry { id, file, .. }) = (task.id, found.entry(*from)?);
+        let message = format!(
+            "{to} is {from} in the file: the entry {id} ({file}) is linked to it, but names {from} and does not prove \
+             {to}; if it is the work of {to}, append an entry for {file} that names {to}"
+        );
+        Some((to, id.clone(), message))
+    });
+    Ok(renamed.collect())
 }
 
 /// Writes the changed tasks. Returns the commands of imported criteria.
