@@ -267,7 +267,7 @@ impl Engine<'_> {
     }
 
     /// Looks at what a task lacks in the workspace, after its commands have run there. `counts_words` is that of
-    /// [`complete_with_parts`].
+    /// `proof::complete_with_parts`.
     pub(super) fn prove_in_workspace(
         &mut self,
         id: TaskId,

@@ -483,6 +483,36 @@ test("what was typed into a new agent and a dialog is there after it was closed,
   await look.close();
 });
 
+test("a card that somebody else has changed meanwhile stays where it was", async () => {
+  const look = await open("/agents/manage");
+  const { page } = look;
+  await page.route("**/api/events**", (route) => route.abort());
+  await look.go("/agents/tasks");
+  await page
+    .getByRole("button", { name: /Fix onboarding/ })
+    .first()
+    .focus();
+  world.cleo("update", "T1", "--note", "Seen elsewhere");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.getByText("stays where it was. T1 was changed at").waitFor();
+  assert.match(world.cleo("show", "T1"), /"status":"pending"/);
+  await look.close();
+});
+
+test("two tabs keep what was typed in each", async () => {
+  const look = await open("/work/T1?tab=edit");
+  const { page } = look;
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByLabel("Description").waitFor();
+  await page.getByLabel("Title", { exact: true }).fill("Typed here");
+  await other.getByLabel("Description").fill("Typed there");
+  await page.reload();
+  assert.equal(await page.getByLabel("Title", { exact: true }).inputValue(), "Typed here");
+  await other.close();
+  await look.close();
+});
+
 test("the palette does what the pages of agents and chat do", async () => {
   const look = await open("/agents/manage?agent=billing-helper");
   const { page } = look;

@@ -221,6 +221,21 @@ test("an approval that is refused says why and keeps the words", async () => {
   await look.close();
 });
 
+test("Enter that comes with the words opens what is found for them, once it is found", async () => {
+  const made = JSON.parse(world.cleo("add", "Zebra crossing", "--json")).result as { task: { id: string } };
+  const look = await world.open("/runs");
+  const { page } = look;
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("zebrs");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.type("a");
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.href.includes(made.task.id));
+  await page.getByRole("dialog", { name: "Find or run" }).waitFor({ state: "detached" });
+  world.cleo("delete", made.task.id);
+  await look.close();
+});
+
 test("keys typed after Ctrl K are in the palette, and Escape closes only it", async () => {
   const look = await world.open("/work/T1");
   const { page } = look;
