@@ -1,11 +1,20 @@
 import { useRef, useState } from "react";
 import { keep, read } from "../shell/settings";
 
+/** Another workspace at the same address has drafts of its own. */
+function placeOf(name: string) {
+  return `draft.${document.querySelector<HTMLMetaElement>("meta[name=workspace]")?.content ?? ""}.${name}`;
+}
+
+/** Keeps a text as the draft of a name, or takes that away. */
+export function keepDraft(name: string, text: string | null) {
+  keep(placeOf(name), text, "sessionStorage");
+  keep(placeOf(name), text);
+}
+
 /** A text that is typed, kept in this tab, and for others of this browser, under a name until it is sent: `first` takes it away. */
 export function useDraft(name: string, first = "") {
-  // Another workspace at the same address has drafts of its own.
-  const workspace = document.querySelector<HTMLMetaElement>("meta[name=workspace]")?.content ?? "";
-  const place = `draft.${workspace}.${name}`;
+  const place = placeOf(name);
   const [text, setText] = useState(() => read(place, "sessionStorage") ?? read(place) ?? first);
   const latest = useRef(text);
   // Kept at once: what is sent and closed in one go draws nothing any more.

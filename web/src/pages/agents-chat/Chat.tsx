@@ -9,7 +9,7 @@ import { Icon } from "../../parts/Icon";
 import { navigate, usePlace, Link } from "../../router";
 import type { ViewProps } from "../../routes";
 import { useKeys } from "../../shell/keys";
-import { keep } from "../../shell/settings";
+import { keepDraft } from "../../parts/draft";
 import { Page } from "../../shell/Page";
 import { Thread } from "./Thread";
 import { At, timeOfDay, useNow } from "../../format";
@@ -135,7 +135,7 @@ function NewTalk({ agents, known }: { agents: readonly Agent[]; known: boolean }
   const chosen = agents.find((one) => one.id === wanted);
   const [start, { busy, failure }] = useAct(async (text: string) => {
     const conversation = await begin(agent, text).catch((fault: unknown) => {
-      keep("draft.chat.new", text);
+      keepDraft("chat.new", text);
       throw fault;
     });
     void send(conversation, text);

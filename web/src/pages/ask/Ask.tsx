@@ -9,10 +9,9 @@ import { navigate, usePlace, withQuery, TextLink } from "../../router";
 import { isMac } from "../../shell/keys";
 import { plural, duration } from "../../format";
 import { type Answered, keptAnswer, type Told, planWords, sourceWords, stepsOf, tookOf, type UsedAgent } from "./kept";
-import { useDraft } from "../../parts/draft";
+import { keepDraft, useDraft } from "../../parts/draft";
 import { sendByKey } from "../../parts/editing";
 import { Field } from "../../parts/Field";
-import { keep } from "../../shell/settings";
 import { copy } from "../../parts/toasts";
 import { type State, StatusGlyph } from "../../parts/StatusGlyph";
 import "./ask.css";
@@ -33,7 +32,7 @@ export default function Ask() {
     // The answer before this one stays in the history.
     navigate(withQuery({ q: words, execution: null }), { replace: execution === null });
     // By now the address has it.
-    keep("draft.ask", null);
+    keepDraft("ask", null);
     const began = Date.now();
     let run: string | null = null;
     const reply = await api.post<Answered["reply"]>("/query", { query: words, options: { debug: true } }, { heard: (headers) => (run = headers.get("x-run-id")) });
@@ -42,7 +41,7 @@ export default function Ask() {
     if (window.location.pathname === "/") navigate(withQuery({ execution: run }), { replace: true });
   });
   const chat = () => {
-    if (text.trim() !== "") keep("draft.chat.new", text);
+    if (text.trim() !== "") keepDraft("chat.new", text);
     navigate("/agents/chat");
   };
   const none = workers.data?.length === 0;
