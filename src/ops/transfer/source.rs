@@ -76,7 +76,7 @@ fn read_folder(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     let Some(root) = folders.into_iter().find(|it| it.join("tasks").is_dir()) else {
         let named = display_name(path);
         let message =
-            format!("{named} is no folder of Backlog.md; other tools keep tasks in a file");
+            format!("{named} is not a folder of Backlog.md; other tools keep tasks in a file");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
     };
     read_backlog(path, &root, request.archive, now)
