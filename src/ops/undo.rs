@@ -85,21 +85,19 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         };
         let number = operation.number;
         let own = transaction.note_undone(number)?;
-        revert(transaction, caller, &operation, request.operation.is_some()).map_err(
-            |refused| Error {
-                // A later change is the reason if the former state is refused, unless the database is damaged.
-                code: match refused.code.exit_code() {
-                    1 | 3 => refused.code,
-                    _ if refused.code == Code::NothingToUndo => refused.code,
-                    _ => Code::UndoConflict,
-                },
-                message: format!("operation {number} cannot be undone: {}", refused.message),
-                fix: refused
-                    .fix
-                    .or(Some(format!("cleo log --operation {number}"))),
-                ..refused
+        revert(transaction, caller, &operation).map_err(|refused| Error {
+            // A later change is the reason if the former state is refused, unless the database is damaged.
+            code: match refused.code.exit_code() {
+                1 | 3 => refused.code,
+                _ if refused.code == Code::NothingToUndo => refused.code,
+                _ => Code::UndoConflict,
             },
-        )?;
+            message: format!("operation {number} cannot be undone: {}", refused.message),
+            fix: refused
+                .fix
+                .or(Some(format!("cleo log --operation {number}"))),
+            ..refused
+        })?;
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {
             operation: entry(transaction, operation)?,
@@ -112,26 +110,15 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
     })
 }
 
-/// Reverts the changes that an operation made to tasks, the last first. Deletes a task with a prompt or evidence only if
-/// the operation was named.
-fn revert(
-    transaction: &mut dyn Transaction,
-    caller: &Caller,
-    operation: &Operation,
-    is_named: bool,
-) -> Result<()> {
+/// Reverts the changes that an operation made to tasks, the last first.
+fn revert(transaction: &mut dyn Transaction, caller: &Caller, operation: &Operation) -> Result<()> {
     let changes = read_changes(transaction, operation)?;
     let tasks: BTreeSet<TaskId> = changes.iter().filter_map(|one| one.task).collect();
     for id in &tasks {
         if let Some(later) = transaction.latest_change(*id, operation.number)? {
             let (number, command, by) = (later.number, &later.command, &later.by);
             let message = format!("{id} was changed by operation {number} ({command}, by {by})");
-            let error = conflict(message, format!("cleo log --operation {number}"));
-            // An operation that took a claim cannot be undone either.
-            return Err(match read_changes(transaction, &later) {
-                Ok(_) => error.or("undo that first", format!("cleo undo {number}")),
-                Err(_) => error,
-            });
+            return Err(conflict(message, format!("cleo log --operation {number}")));
         }
     }
     let mut done_again = Vec::new();
@@ -167,7 +154,7 @@ fn revert(
                 transaction.put(&before)?;
             }
             _ => {
-                refuse_used(transaction, id, &tasks, operation.number, is_named)?;
+                refuse_used(transaction, id, &tasks)?;
                 check_holder(transaction, &require(transaction, id)?, caller, false)?;
                 transaction.delete(id)?;
             }
@@ -197,27 +184,18 @@ fn revert(
     Ok(())
 }
 
-/// Refuses to delete an added task that others use, or that has a prompt or evidence, unless the operation was named.
-fn refuse_used(
-    transaction: &dyn Transaction,
-    id: TaskId,
-    tasks: &BTreeSet<TaskId>,
-    number: u64,
-    is_named: bool,
-) -> Result<()> {
+/// Refuses to delete an added task that others use, or that has a prompt or evidence.
+fn refuse_used(transaction: &dyn Transaction, id: TaskId, tasks: &BTreeSet<TaskId>) -> Result<()> {
     let users = [transaction.dependents(id)?, transaction.children(id)?].concat();
     if let Some(user) = users.iter().find(|user| !tasks.contains(user)) {
         let message = format!("{user} uses {id}");
         return Err(conflict(message, format!("cleo show {user}")));
     }
-    let is_untouched =
-        transaction.latest_spawn(id)?.is_none() && transaction.gates(id)? == Gates::default();
-    if is_named || is_untouched {
+    if transaction.latest_spawn(id)?.is_none() && transaction.gates(id)? == Gates::default() {
         return Ok(());
     }
     let message = format!("{id} was spawned or verified since it was added");
-    let error = conflict(message, format!("cleo log --operation {number}"));
-    Err(error.or("delete it", format!("cleo undo {number}")))
+    Err(conflict(message, format!("cleo show {id}")))
 }
 
 /// Reads the changes of an operation to tasks. Refuses an operation that is undone, damaged in part, took or ended a
