@@ -2,11 +2,11 @@
 //! long text any number of times.
 
 use std::cell::Cell;
-use std::fmt;
+use std::{fmt, io};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -39,6 +39,33 @@ pub(crate) fn depth_of(value: &Value) -> usize {
         _ => return 0,
     };
     1 + inner.unwrap_or(0)
+}
+
+/// Appends a value as compact JSON.
+pub(crate) fn append_json(value: &impl Serialize, text: &mut Vec<u8>) -> serde_json::Result<()> {
+    serde_json::to_writer(Appending(text), value)
+}
+
+/// Appends what is written. Most parts of JSON are single signs, which take a tenth of the time as such.
+struct Appending<'a>(&'a mut Vec<u8>);
+
+impl io::Write for Appending<'_> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.write_all(part).map(|()| part.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, part: &[u8]) -> io::Result<()> {
+        match part {
+            [sign] => self.0.push(*sign),
+            _ => self.0.extend_from_slice(part),
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Names the kind of a value.

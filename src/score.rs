@@ -113,20 +113,23 @@ pub(crate) fn can_be_named(tag: &str) -> bool {
 }
 
 /// Finds the first character from `start` on that begins a word, or that is in none; else the end of the text.
-/// Most characters are ASCII, which takes no decoding.
 fn find_border(text: &str, start: usize, is_word: bool) -> usize {
-    let mut at = start;
-    while let Some(byte) = text.as_bytes().get(at) {
-        let wide = (!byte.is_ascii()).then(|| text[at..].chars().next());
-        let wide = wide.flatten();
-        // A sign belongs to the letter before it, so it begins no word and ends none.
-        let is_part = |c: char| c.is_alphanumeric() || (!is_word && is_combining_mark(c));
-        if wide.map_or(byte.is_ascii_alphanumeric(), is_part) == is_word {
-            break;
+    // A sign belongs to the letter before it, so it begins no word and ends none.
+    let is_part = |c: char| c.is_alphanumeric() || (!is_word && is_combining_mark(c));
+    let (bytes, mut at) = (text.as_bytes(), start);
+    loop {
+        // Most characters are ASCII, which takes no decoding.
+        while let Some(byte) = bytes.get(at).filter(|byte| byte.is_ascii()) {
+            if byte.is_ascii_alphanumeric() == is_word {
+                return at;
+            }
+            at += 1;
         }
-        at += wide.map_or(1, char::len_utf8);
+        match text[at..].chars().next() {
+            Some(c) if is_part(c) != is_word => at += c.len_utf8(),
+            _ => return at,
+        }
     }
-    at
 }
 
 /// Returns whether words contain this character: a letter, a digit, or a sign of one.

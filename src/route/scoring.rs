@@ -15,6 +15,16 @@ pub(super) struct Reading<'i> {
     pub(super) phrases: Vec<&'i [usize]>,
 }
 
+/// The points of one agent.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Points {
+    pub(super) score: u32,
+    /// Whether something of them may decide: a tag, or a word that says something.
+    pub(super) may_decide: bool,
+    /// Number of the last term that was counted, from 1: a term in several words of an agent counts once.
+    counted: usize,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     pub(super) score: u32,
@@ -59,27 +69,25 @@ impl Index {
         }
     }
 
-    /// Returns the points of each agent, and whether something of them may decide: a tag, or a word that says something.
-    pub(super) fn points(&self, reading: &Reading<'_>) -> (Vec<u32>, Vec<bool>) {
-        let mut points = vec![0; self.agents.len()];
-        let mut may_decide = vec![false; self.agents.len()];
-        // A term in several words of an agent counts once.
-        let mut counted = vec![0; self.agents.len()];
+    /// Counts the points of each agent.
+    pub(super) fn points(&self, reading: &Reading<'_>) -> Vec<Points> {
+        let mut points = vec![Points::default(); self.agents.len()];
         for (term, word) in &reading.terms {
             let word = &self.words[*word];
             for place in &word.holders {
-                points[*place] += u32::from(counted[*place] != term + 1);
-                counted[*place] = term + 1;
-                may_decide[*place] |= !word.is_empty;
+                let points = &mut points[*place];
+                points.score += u32::from(points.counted != term + 1);
+                points.counted = term + 1;
+                points.may_decide |= !word.is_empty;
             }
         }
         let words = reading.words.iter().map(|word| &self.words[*word].tagged);
         let phrases = reading.phrases.iter().map(|phrase| &self.phrases[*phrase]);
         for place in words.chain(phrases).flatten() {
-            points[*place] += TAG_BOOST;
-            may_decide[*place] = true;
+            points[*place].score += TAG_BOOST;
+            points[*place].may_decide = true;
         }
-        (points, may_decide)
+        points
     }
 
     fn phrases_in(&self, numbers: &[usize]) -> Vec<&[usize]> {
@@ -97,19 +105,15 @@ impl Index {
         found
     }
 
-    /// Returns the best candidates that are `wanted` in their order, also with no points.
-    pub(super) fn best(
-        &self,
-        points: &[u32],
-        limit: usize,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Vec<Standing> {
+    /// Returns the best candidates in their order, also with no points unless they must be able to decide.
+    pub(super) fn best(&self, points: &[Points], limit: usize, must_decide: bool) -> Vec<Standing> {
         let agents = self.candidates.iter().zip(points).enumerate();
-        let candidates =
-            agents.filter(|(place, (is_candidate, _))| **is_candidate && wanted(*place));
+        let candidates = agents.filter(|(_, (is_candidate, points))| {
+            **is_candidate && (points.may_decide || !must_decide)
+        });
         let mut all: Vec<Standing> = candidates
-            .map(|(place, (_, score))| Standing {
-                score: *score,
+            .map(|(place, (_, points))| Standing {
+                score: points.score,
                 place,
             })
             .collect();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::index::{Index, Tag};
-use super::scoring::{Reading, Standing};
+use super::scoring::{Points, Reading, Standing};
 use super::{FINALIZE, Request, TAG_BOOST};
 use crate::agent::{AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
@@ -15,12 +15,12 @@ impl Index {
     /// Decides which agent gets a message. The same message and the same agents give the same decision.
     pub(crate) fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
         let reading = self.read(request.message, request.by);
-        let (points, may_decide) = self.points(&reading);
-        let leaders = self.best(&points, 2, |place| may_decide[place]);
+        let points = self.points(&reading);
+        let leaders = self.best(&points, 2, true);
         let requested = request.agent.and_then(|id| self.position(id));
         let requested = requested.filter(|place| self.candidates[*place]);
         let requested = requested.map(|place| Standing {
-            score: points[place],
+            score: points[place].score,
             place,
         });
         let chosen = requested.or(leaders.first().copied());
@@ -28,7 +28,7 @@ impl Index {
             .iter()
             .filter(|one| Some(one.place) != chosen.map(|it| it.place));
         let runner_up = others.next();
-        let best = points.iter().copied().max().unwrap_or(0);
+        let best = points.iter().map(|one| one.score).max().unwrap_or(0);
         let (agent, score) = chosen.map_or((FINALIZE, best), |it| (self.id(&it), it.score));
         let (decided, reason) = match (requested, chosen) {
             (Some(_), _) => {
@@ -37,8 +37,8 @@ impl Index {
             }
             (None, Some(_)) => {
                 let mut reason = format!("Best match with score {score}");
-                let equals = points.iter().zip(&may_decide);
-                let equals = equals.filter(|one| *one == (&score, &true)).count();
+                let is_equal = |one: &&Points| one.may_decide && one.score == score;
+                let equals = points.iter().filter(is_equal).count();
                 if equals > 1 {
                     reason += &format!(" (the first of {equals} agents with this score)");
                 }
@@ -73,7 +73,7 @@ impl Index {
             }),
             terms: request.message.terms().collect(),
             candidates: request.explain.map(|limit| {
-                let best = self.best(&points, limit, |_| true).into_iter();
+                let best = self.best(&points, limit, false).into_iter();
                 best.map(|one| self.candidate(one, &reading, request))
                     .collect()
             }),

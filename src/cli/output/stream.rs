@@ -9,6 +9,7 @@ use super::jq::Ended;
 use super::view::{View, json};
 use crate::cli::arguments::Format;
 use crate::cli::screen::Screen;
+use crate::document::append_json;
 use crate::error::{Code, Error, Result};
 use crate::reply::Envelope;
 
@@ -79,7 +80,7 @@ impl<'a> Stream<'a> {
             return self.view.write(out, &envelope, is_success, Format::Ndjson);
         }
         self.line.clear();
-        serde_json::to_writer(&mut self.line, &Envelope::new(command, result, error, &[]))?;
+        append_json(&Envelope::new(command, result, error, &[]), &mut self.line)?;
         self.line.push(b'\n');
         self.stdout.write_all(&self.line)?;
         Ok(Ended::Whole)

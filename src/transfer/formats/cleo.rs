@@ -24,9 +24,9 @@ const VERSION: u64 = 1;
 pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Result<()> {
     task.notes = merge_notes(&[], task.notes);
     let mut line = Vec::with_capacity(CAPACITY);
-    serde_json::to_writer(&mut line, &task)?;
+    document::append_json(&task, &mut line)?;
+    let line = str::from_utf8(&line).map_err(serde::ser::Error::custom)?;
     // Fields keep the order of `Task`.
-    let line = String::from_utf8_lossy(&line);
     let mut rest = line.strip_prefix('{').unwrap_or_default();
     let mut separator = "{";
     while !rest.is_empty() {
