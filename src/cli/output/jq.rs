@@ -6,9 +6,9 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 use jaq_core::Filter;
 use jaq_core::data::JustLut;
@@ -47,13 +47,7 @@ const MEMORY: u64 = 1 << 30;
 /// A valid filter.
 pub(super) enum Jq {
     Path(Filter<JustLut<Val>>),
-    Process(Process),
-}
-
-pub(super) struct Process {
-    code: String,
-    /// `None` after a filter was stopped, until the next reply.
-    running: RefCell<Option<Running>>,
+    Process(RefCell<Process>),
 }
 
 /// How a filter ended.
@@ -70,18 +64,13 @@ impl Jq {
         if let Some(path) = filter::compile_path(code) {
             return Ok(Jq::Path(path));
         }
-        let process = Process {
-            code: code.to_string(),
-            running: RefCell::new(None),
-        };
-        let started = process.start().map_err(|cause| {
+        let started = Process::start(code).map_err(|cause| {
             let message = format!("the process that filters cannot be started: {cause}");
             Error::new(Code::Internal, message).because(cause)
         })?;
-        let running =
+        let process =
             started.map_err(|fault| error!(Usage, "the filter `{code}` is faulty {fault}"))?;
-        process.running.replace(Some(running));
-        Ok(Jq::Process(process))
+        Ok(Jq::Process(RefCell::new(process)))
     }
 
     /// Writes the output of the filter for a JSON document, one value per line, strings without
@@ -105,54 +94,84 @@ impl Jq {
                 lost?;
                 Ok(done.map_or_else(Ended::Failed, |()| Ended::Whole))
             }
-            Jq::Process(process) => process.write(json, out, terminal),
+            Jq::Process(process) => process
+                .borrow_mut()
+                .filter(json, |text| write_text(out, text, terminal)),
         }
     }
 }
 
-impl Process {
-    fn write(&self, json: &str, out: &mut dyn Write, terminal: bool) -> io::Result<Ended> {
-        let running = match self.running.take() {
-            Some(running) => Ok(running),
-            None => self.start()?,
-        };
-        let mut running = match running {
-            Ok(running) => running,
-            Err(fault) => return Ok(Ended::Failed(fault)),
-        };
-        match running.filter(json, |text| write_text(out, text, terminal))? {
-            Some(ended) => {
-                self.running.replace(Some(running));
-                Ok(ended)
-            }
-            None => Ok(Ended::Failed(running.explain_end())),
-        }
-    }
+/// The process that applies a filter.
+pub(super) struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: StreamDeserializer<'static, IoRead<BufReader<ChildStdout>>, Said>,
+}
 
+impl Process {
     /// Starts the process, which reports an invalid filter.
-    fn start(&self) -> io::Result<std::result::Result<Running, String>> {
+    fn start(code: &str) -> io::Result<std::result::Result<Process, String>> {
         let mut command = Command::new(runner::find_own_program());
-        command.arg(ARGUMENT).arg(&self.code).env_clear();
+        command.arg(ARGUMENT).arg(code).env_clear();
         // It filters the events of a run, whose commands end.
         runner::mark_kept(&mut command);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()?;
         let lost = || io::Error::other("it has no pipes");
         let input = child.stdin.take().ok_or_else(lost)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(lost)?);
-        let mut running = Running {
+        let mut process = Process {
             child,
             input,
             output: Deserializer::from_reader(output).into_iter(),
         };
-        Ok(match running.output.next() {
+        Ok(match process.output.next() {
             Some(Ok(Said::Faulty(fault))) => Err(fault),
-            Some(Ok(_)) => Ok(running),
-            _ => Err(running.explain_end()),
+            Some(Ok(_)) => Ok(process),
+            _ => Err(process.explain_end()),
         })
+    }
+
+    /// Filters one document and passes on each value.
+    fn filter(
+        &mut self,
+        json: &str,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Ended> {
+        match writeln!(self.input, "{json}") {
+            // The reason of a process that has ended is read below.
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
+            _ => {}
+        }
+        loop {
+            match self.output.next() {
+                Some(Ok(Said::Value(text))) => take(text.as_bytes())?,
+                Some(Ok(Said::Failed(message))) => return Ok(Ended::Failed(message)),
+                Some(Ok(_)) => return Ok(Ended::Whole),
+                // A torn answer is of a process that has ended.
+                _ => return Ok(Ended::Failed(self.explain_end())),
+            }
+        }
+    }
+
+    fn explain_end(&mut self) -> String {
+        let status = self.child.wait().unwrap_or_default();
+        if status.signal() == Some(Signal::XCPU.as_raw()) {
+            return format!("it took more than {SECONDS} seconds and was ended");
+        }
+        let megabytes = MEMORY >> 20;
+        format!("it needed more than {megabytes} MB of memory, or went too deep ({status})")
+    }
+}
+
+impl Drop for Process {
+    /// Its output is no longer needed.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -165,68 +184,6 @@ fn write_text(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()
         writeln!(out, "{}", clean(line.trim_end_matches('\n')))?;
     }
     Ok(())
-}
-
-/// A running process.
-struct Running {
-    child: Child,
-    input: ChildStdin,
-    output: StreamDeserializer<'static, IoRead<BufReader<ChildStdout>>, Said>,
-}
-
-impl Running {
-    /// Filters one document and passes on each value; `None` if the process has ended.
-    fn filter(
-        &mut self,
-        json: &str,
-        mut take: impl FnMut(&[u8]) -> io::Result<()>,
-    ) -> io::Result<Option<Ended>> {
-        match writeln!(self.input, "{json}") {
-            // The reason of a process that has ended is read below.
-            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
-            _ => {}
-        }
-        loop {
-            match self.output.next() {
-                Some(Ok(Said::Value(text))) => take(text.as_bytes())?,
-                Some(Ok(Said::Failed(message))) => return Ok(Some(Ended::Failed(message))),
-                Some(Ok(_)) => return Ok(Some(Ended::Whole)),
-                // A torn answer is of a process that has ended.
-                _ => return Ok(None),
-            }
-        }
-    }
-
-    fn explain_end(mut self) -> String {
-        let mut said = Vec::new();
-        if let Some(errors) = self.child.stderr.take() {
-            // The process has ended, so its short message is in the pipe.
-            let _ = errors.take(4_096).read_to_end(&mut said);
-        }
-        let status = self.child.wait().unwrap_or_default();
-        describe_end(status, &String::from_utf8_lossy(&said))
-    }
-}
-
-fn describe_end(status: ExitStatus, said: &str) -> String {
-    match status.signal() {
-        Some(signal) if signal == Signal::XCPU.as_raw() => {
-            format!("it took more than {SECONDS} seconds and was ended")
-        }
-        _ if said.contains("memory allocation") => {
-            format!("it needed more than {} MB of memory", MEMORY >> 20)
-        }
-        _ if said.contains("overflowed its stack") => "it went too deep".to_string(),
-        _ => format!("it broke off: {status}"),
-    }
-}
-
-impl Drop for Running {
-    /// Its output is no longer needed.
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// The first argument of the process; the filter follows.
