@@ -65,24 +65,18 @@ pub(crate) fn whole() -> clap::Command {
         .arg_required_else_help(true)
 }
 
-/// Returns the branch of the tree for a command line, if its first word decides it.
+/// Returns the branch of the tree for a command line, if its first word decides it: one that is not the value of an option.
 pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
-    let first = first_word(arguments)?;
+    let is_flag =
+        |word: &&str| FLAGS.contains(word) || word.starts_with("--") && word.contains('=');
+    let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
+    let first = words.find(|word| !is_flag(word))?;
     if matches!(first, "--version" | "-V") {
         return Some(Root::command());
     }
     let all = commands(clap::Command::new("cleo"));
     let named = all.find_subcommand(first)?.clone();
     Some(Root::command().subcommand(named).subcommand_required(true))
-}
-
-/// Returns the first word that is not an option, or `None` if it may be the value of an option
-/// before it.
-pub(super) fn first_word(arguments: &[OsString]) -> Option<&str> {
-    let is_flag =
-        |word: &&str| FLAGS.contains(word) || word.starts_with("--") && word.contains('=');
-    let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
-    words.find(|word| !is_flag(word))
 }
 
 fn commands(root: clap::Command) -> clap::Command {

@@ -64,10 +64,8 @@ impl Call {
         let Some((name, _)) = given.first() else {
             return Ok(());
         };
-        let shown = name
-            .chars()
-            .filter(|c| !is_control_character(*c))
-            .take(NAME_MAX);
+        let shown = name.chars().filter(|c| !is_control_character(*c));
+        let shown = shown.take(NAME_MAX);
         let shown: String = shown.collect();
         let message = format!(
             "there is no parameter `{shown}`: this takes none in its address; /openapi.json says what it takes"
@@ -108,6 +106,11 @@ impl Call {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
         let mut encodings = self.headers.get_all(CONTENT_ENCODING).iter();
         let is_plain = encodings.all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"));
+        let is_utf8 = |parameter: &str| {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = value.trim().trim_matches('"');
+            !name.trim().eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
+        };
         if is_json && parts.all(is_utf8) && is_plain {
             return Ok(());
         }
@@ -169,12 +172,6 @@ impl Call {
 fn unusable(what: &str) -> Error {
     let message = format!("invalid query parameters: {what}");
     Error::new(Code::InputInvalid, shorten(&message, FAULT_MAX))
-}
-
-fn is_utf8(parameter: &str) -> bool {
-    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-    let value = value.trim().trim_matches('"');
-    !name.trim().eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
 }
 
 fn shorten_message(error: Error) -> Error {

@@ -73,7 +73,6 @@ fn graph_shows_states_and_edges() {
     assert_eq!(shown["criticalPath"]["tasks"], json!(["T2", "T3", "T4"]));
     let kinds = column(&shown["edges"], "kind");
     assert_eq!(kinds, ["unmet", "critical", "critical"]);
-    assert_eq!(shown["focus"], json!({"lane": "w0", "node": "T2"}));
     assert_eq!(shown["epic"]["id"], "T1");
     assert_eq!(node(&shown, "T4")["waitsFor"], json!(["T3"]));
 }

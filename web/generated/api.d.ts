@@ -3540,10 +3540,6 @@ export interface components {
             focus: components["schemas"]["Task"] | null;
             session: components["schemas"]["Session"];
         };
-        Focus2: {
-            lane: string | null;
-            node: string | null;
-        };
         /** @description An entry with follow-ups that are not done. */
         Followup: {
             entry: string;
@@ -3695,7 +3691,6 @@ export interface components {
             edges: components["schemas"]["Edge"][];
             /** @description The epic of the query. */
             epic: components["schemas"]["TaskView"] | null;
-            focus: components["schemas"]["Focus2"];
             groups: components["schemas"]["Progress"][];
             /** @description The lanes, left to right. */
             lanes: components["schemas"]["Lane"][];

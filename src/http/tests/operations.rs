@@ -201,7 +201,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 83] = [
     ("GET /api/work/now", "", "", 200, &["atWork", "delivered", "deliveredTotal", "needsYou", "needsYouTotal", "now"]),
     ("GET /api/work/rows", "", "", 200, &["counts", "rows", "total", "version"]),
     ("GET /api/work/epics", "", "", 200, &["groups"]),
-    ("GET /api/work/graph", "", "", 200, &["counts", "criticalPath", "edges", "epic", "focus", "groups", "lanes", "nodes", "problems", "size", "stacks", "version"]),
+    ("GET /api/work/graph", "", "", 200, &["counts", "criticalPath", "edges", "epic", "groups", "lanes", "nodes", "problems", "size", "stacks", "version"]),
     ("GET /api/search", "", "", 200, &["items", "q", "total"]),
     ("GET /api/work/tasks/{id}/deps", "T3", "", 200, &["dependents", "depends", "missing", "problems", "ready", "task", "unblocks"]),
     ("GET /api/work/ready", "", "", 200, &["delivered", "problems", "tasks", "total"]),

@@ -43,7 +43,15 @@ fn write(
     put(file, format!("{start}{line}\n").as_bytes())?;
     file.sync_data()?;
     if length == 0 {
-        sync_folders(path)?;
+        // The names of a new file and of the folders around it are durable, too.
+        for folder in path
+            .ancestors()
+            .skip(1)
+            .take(3)
+            .filter(|path| path.is_dir())
+        {
+            File::open(folder)?.sync_all()?;
+        }
     }
     if torn {
         warnings.push("the last line of the manifest had no end and got one; `cleo manifest validate` says what is torn".to_string());
@@ -87,15 +95,6 @@ pub(super) fn is_torn(file: &mut File) -> io::Result<bool> {
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last != *b"\n")
-}
-
-/// Makes the names of a new file and of the folders around it durable.
-fn sync_folders(path: &Path) -> io::Result<()> {
-    let mut folders = path.ancestors().skip(1).take(3);
-    folders.try_for_each(|folder| match folder.is_dir() {
-        true => File::open(folder)?.sync_all(),
-        false => Ok(()),
-    })
 }
 
 /// Returns an error if an entry has this id, and a warning for each faulty line that has it.

@@ -199,7 +199,12 @@ impl Subject {
         let has_command = task.acceptance.iter().any(|line| has_command(line));
         let is_proven = verdict.left.is_some() || has_command || has_proof;
         if self.requires_proof && !is_proven && !self.has_proven_part(transaction, task.id)? {
-            verdict.faults.push(no_proof(task.id));
+            let id = task.id;
+            let message =
+                format!("nothing verifies {id}, and the setting verify.required is `always`");
+            let error = Error::new(Code::NotVerified, message).fix(format!("cleo spawn {id}"));
+            let error = error.or("add a criterion with a command", "cleo update --help");
+            verdict.faults.push(error);
         }
         Ok(verdict)
     }
@@ -233,14 +238,6 @@ impl Subject {
         };
         standing.criteria.iter().any(is_open) || standing.stale.iter().any(has_trusted)
     }
-}
-
-/// Makes the error for a task that was not spawned, and has no gate or criterion with a command.
-fn no_proof(id: TaskId) -> Error {
-    let message = format!("nothing verifies {id}, and the setting verify.required is `always`");
-    Error::new(Code::NotVerified, message)
-        .fix(format!("cleo spawn {id}"))
-        .or("add a criterion with a command", "cleo update --help")
 }
 
 /// Returns the error for an output that does not verify, or whose entry says that the work is not complete.

@@ -13,7 +13,7 @@ use crate::ops::operation::Nothing;
 use crate::ops::tasks::graph::make_views;
 use crate::run::StepState;
 use crate::task::graph::Problem;
-use crate::task::layout::{Area, Card, Edge, Folding, Lane, NODE, Picture, Stack, picture, ties};
+use crate::task::layout::{Area, Card, Edge, Folding, Lane, NODE, Stack, picture, ties};
 use crate::task::{DisplayStatus, Progress, Status, TaskView};
 
 /// Minimum number of attempts that an estimate is made of.
@@ -55,7 +55,6 @@ pub(crate) struct GraphView {
     pub(crate) groups: Vec<Progress>,
     /// Why tasks can never start.
     pub(crate) problems: Vec<Problem>,
-    pub(crate) focus: Focus,
 }
 
 /// Measures in pixels.
@@ -85,12 +84,6 @@ pub(crate) struct CriticalPath {
     pub(crate) about_ms: Option<u64>,
     /// Number of finished attempts behind the estimate.
     pub(crate) samples: usize,
-}
-
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-pub(crate) struct Focus {
-    pub(crate) lane: Option<String>,
-    pub(crate) node: Option<TaskId>,
 }
 
 /// Draws a graph, joined with the runs that the caller sees.
@@ -123,10 +116,8 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphVie
                 let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
                 stack.title = outline.map(|outline| outline.title.clone());
             }
-            let epic = query
-                .epic
-                .map(|id| view.transaction.salvage(id))
-                .transpose()?;
+            let epic = query.epic.map(|id| view.transaction.salvage(id));
+            let epic = epic.transpose()?;
             Ok(GraphView {
                 version: view.version.clone(),
                 epic: epic.flatten().map(TaskView::from),
@@ -135,10 +126,6 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphVie
                 size: Size {
                     width: drawn.width,
                     height: drawn.height,
-                },
-                focus: Focus {
-                    node: find_focus(scene, &drawn),
-                    lane: drawn.focus,
                 },
                 lanes: drawn.lanes,
                 nodes,
@@ -175,25 +162,6 @@ fn cards(scene: &Scene, query: &GraphQuery) -> Vec<Card> {
         layer: scene.layers.of.get(&node.id).copied(),
     });
     cards.collect()
-}
-
-/// Finds the most interesting task of the lane in focus: urgent, then ready, then open.
-fn find_focus(scene: &Scene, drawn: &Picture) -> Option<TaskId> {
-    let lane = drawn
-        .lanes
-        .iter()
-        .find(|lane| Some(&lane.key) == drawn.focus.as_ref())?;
-    let inside = |x: u32| (lane.x..lane.x + lane.width).contains(&x);
-    let rank = |id: TaskId| match scene.state(id) {
-        state if state.is_urgent() => 0,
-        DisplayStatus::Ready => 1,
-        state if !state.is_over() => 2,
-        _ => 3,
-    };
-    let nodes = drawn.nodes.iter().filter(|node| inside(node.x));
-    nodes
-        .min_by_key(|node| (rank(node.id), node.y))
-        .map(|node| node.id)
 }
 
 /// Returns epics and parents with the numbers of their tasks.

@@ -176,7 +176,8 @@ impl Plan {
         if has_waited {
             self.note_queued_conflict(id, rank, &parsed, own);
         }
-        round.held.extend(self.queues.for_patterns(&parsed));
+        let queue = |pattern: &Pattern| self.queues.numbers.get(pattern.prefix()).copied();
+        round.held.extend(parsed.iter().filter_map(queue));
         round.counts.push((rank, round.occupied.len()));
         round.occupied.occupy(id.0, parsed);
         round.wave.push(place);
@@ -271,14 +272,6 @@ impl Queues {
                 .map(|(rank, place)| (rank, place, Some(queue)))
         };
         waited.into_iter().filter_map(head).collect()
-    }
-
-    fn for_patterns(&self, patterns: &[Pattern]) -> Vec<usize> {
-        if self.numbers.is_empty() {
-            return Vec::new();
-        }
-        let number = |pattern: &Pattern| self.numbers.get(pattern.prefix()).copied();
-        patterns.iter().filter_map(number).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which waves are folded, and into which stacks.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
@@ -76,14 +77,10 @@ fn count_shown(band: &Band) -> usize {
 fn fold_finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     let is_over =
         |band: &Band| band.layers.is_some() && band.cards.iter().all(|card| card.state.is_over());
-    let begin = bands
-        .iter()
-        .take_while(|band| band.layers.is_none())
-        .count();
-    let n_over = bands[begin..]
-        .iter()
-        .take_while(|band| is_over(band))
-        .count();
+    let begin = bands.iter().take_while(|band| band.layers.is_none());
+    let begin = begin.count();
+    let n_over = bands[begin..].iter().take_while(|band| is_over(band));
+    let n_over = n_over.count();
     let n_folded = n_over.saturating_sub(1);
     if n_folded == 0 || begin + n_over == bands.len() {
         return bands;
@@ -116,29 +113,19 @@ fn join_bands(bands: &[Band]) -> Band {
     band
 }
 
-/// Finds the band of the current work: the first with a task that runs or can start.
-pub(super) fn find_current_band(bands: &[Band]) -> Option<usize> {
-    let has = |wanted: &dyn Fn(DisplayStatus) -> bool| {
-        let fits = |band: &Band| band.cards.iter().any(|card| wanted(card.state));
-        bands.iter().position(fits)
-    };
-    let moves = |state: DisplayStatus| state == DisplayStatus::Ready || state.is_urgent();
-    let waits = |state: DisplayStatus| !state.is_over();
-    has(&moves)
-        .or_else(|| has(&waits))
-        .or(bands.len().checked_sub(1))
-}
-
-/// Folds bands until few enough cards are left, those farthest from the current work first.
+/// Folds bands until few enough cards are left, those farthest from the current work first: from the first band with a
+/// task that runs or can start.
 fn fold_until_few(bands: &mut [Band], folding: &Folding) {
-    let at = find_current_band(bands).unwrap_or(0);
+    let find = |wanted: &dyn Fn(DisplayStatus) -> bool| {
+        let mut bands = bands.iter();
+        bands.position(|band| band.cards.iter().any(|card| wanted(card.state)))
+    };
+    let at = find(&|state| state == DisplayStatus::Ready || state.is_urgent());
+    let at = at
+        .or_else(|| find(&|state| !state.is_over()))
+        .unwrap_or(bands.len());
     let mut order: Vec<usize> = (0..bands.len()).collect();
-    order.sort_by_key(|place| {
-        (
-            std::cmp::Reverse(place.abs_diff(at)),
-            std::cmp::Reverse(*place),
-        )
-    });
+    order.sort_by_key(|place| Reverse((place.abs_diff(at), *place)));
     let mut left: usize = bands.iter().map(count_shown).sum();
     for place in order {
         if left <= CARDS_MAX {

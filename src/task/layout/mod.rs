@@ -14,7 +14,7 @@ use super::DisplayStatus;
 use crate::id::TaskId;
 use crate::task::{Status, graph};
 
-pub(crate) use picture::{Area, Edge, Kind, Lane, Picture, Stack, picture};
+pub(crate) use picture::{Area, Edge, Kind, Lane, Stack, picture};
 
 /// Measures in pixels.
 pub(crate) const NODE: (u32, u32) = (224, 50);
@@ -27,6 +27,8 @@ const MARGIN_FOLDED: u32 = 8;
 /// Height of a row, and where the first begins.
 const ROW: u32 = 72;
 const TOP: u32 = 48;
+/// Fewest rows of a column, after which the next one begins.
+const ROWS_MIN: usize = 24;
 
 /// Most cards that are shown at once before waves are folded.
 pub(crate) const CARDS_MAX: usize = 800;
@@ -61,9 +63,8 @@ pub(crate) struct Layers {
 pub(crate) fn layers(nodes: &[graph::Node]) -> Layers {
     let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
     let is_inside = |id: &TaskId| ids.contains(id);
-    let parents = nodes
-        .iter()
-        .filter_map(|node| node.parent.filter(is_inside));
+    let parents = nodes.iter();
+    let parents = parents.filter_map(|node| node.parent.filter(is_inside));
     let epics = nodes.iter().filter(|node| node.is_epic);
     let wholes: HashSet<TaskId> = parents.chain(epics.map(|node| node.id)).collect();
     let mut before = graph::Edges::default();
@@ -231,10 +232,8 @@ pub(crate) fn arrange(layers: &mut [Vec<usize>], ties: &[(usize, usize)], n_thin
                     near.iter().map(|other| rows[*other]).sum::<usize>() as f64 / near.len() as f64
                 }
             };
-            let mut ranked: Vec<(f64, usize)> = layers[layer]
-                .iter()
-                .map(|thing| (middle(thing), *thing))
-                .collect();
+            let ranked = layers[layer].iter().map(|thing| (middle(thing), *thing));
+            let mut ranked: Vec<(f64, usize)> = ranked.collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
             layers[layer] = ranked.into_iter().map(|(_, thing)| thing).collect();
             for (row, thing) in layers[layer].iter().enumerate() {

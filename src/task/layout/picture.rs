@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::fold::{Band, find_current_band, fold};
-use super::{Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, ROW, TOP, Tie};
+use super::fold::{Band, fold};
+use super::{
+    Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, ROW, ROWS_MIN, TOP, Tie,
+};
 use crate::id::TaskId;
 use crate::task::DisplayStatus;
 
@@ -23,8 +25,6 @@ pub(crate) struct Picture {
     pub(crate) stacks: Vec<Stack>,
     /// Lines, those that matter most last.
     pub(crate) edges: Vec<Edge>,
-    /// The lane of the current work.
-    pub(crate) focus: Option<String>,
 }
 
 /// A wave, or several that are folded.
@@ -124,24 +124,31 @@ pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Pictur
         ids.zip(&band.shown)
     });
     let mut picture = Picture {
-        focus: find_current_band(&bands).map(|place| bands[place].key()),
         edges: edges(&shown.collect(), ties),
         ..Picture::default()
     };
+    // About as high as wide. It depends on the number of tasks alone, so that folding moves no card up or down.
+    let n_rows = (2 * cards.len()).isqrt().next_multiple_of(ROWS_MIN / 2);
+    let n_rows = n_rows.max(ROWS_MIN);
     for band in &bands {
-        let lane = lane(band, picture.width);
-        picture.width += lane.width;
         let items: IndexSet<&Item> = band.shown.iter().collect();
-        for (row, item) in items.into_iter().enumerate() {
-            let y = TOP + ROW * u32::try_from(row).unwrap_or(u32::MAX / ROW - 2);
+        let lane = lane(
+            band,
+            picture.width,
+            measure(LANE, items.len().div_ceil(n_rows)),
+        );
+        picture.width += lane.width;
+        for (at, item) in items.into_iter().enumerate() {
+            let x = lane.x + measure(LANE, at / n_rows);
+            let y = TOP + measure(ROW, at % n_rows);
             picture.height = picture.height.max(y + ROW);
             match item {
                 Item::Task(id) => picture.nodes.push(Node {
                     id: *id,
-                    x: lane.x + MARGIN,
+                    x: x + MARGIN,
                     y,
                 }),
-                Item::Stack(name) => picture.stacks.push(draw_stack(band, &lane, name, y)),
+                Item::Stack(name) => picture.stacks.push(draw_stack(band, name, (x, y))),
             }
         }
         picture.lanes.push(lane);
@@ -150,7 +157,12 @@ pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Pictur
     picture
 }
 
-fn lane(band: &Band, x: u32) -> Lane {
+/// Returns the length of so many columns or rows.
+fn measure(step: u32, n: usize) -> u32 {
+    step * u32::try_from(n).unwrap_or(u32::MAX / step - 2)
+}
+
+fn lane(band: &Band, x: u32, width: u32) -> Lane {
     let count = |is: &dyn Fn(DisplayStatus) -> bool| {
         let cards = band.cards.iter().filter(|card| is(card.state));
         cards.count()
@@ -175,13 +187,13 @@ fn lane(band: &Band, x: u32) -> Lane {
         from: band.layers.as_ref().map(|layers| *layers.start()),
         to: band.layers.as_ref().map(|layers| *layers.end()),
         x,
-        width: if band.is_folded { LANE_FOLDED } else { LANE },
+        width: if band.is_folded { LANE_FOLDED } else { width },
         folded: band.is_folded,
         label,
     }
 }
 
-fn draw_stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
+fn draw_stack(band: &Band, name: &str, (x, y): (u32, u32)) -> Stack {
     let own = Item::Stack(name.to_string());
     let cards = band.cards.iter().zip(&band.shown);
     let cards = cards.filter(|(_, shown)| **shown == own);
@@ -197,7 +209,7 @@ fn draw_stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
         false if n_done > 0 => format!("{total} tasks, {n_done} done"),
         false => format!("{total} tasks"),
     };
-    let (margin, width) = match lane.folded {
+    let (margin, width) = match band.is_folded {
         true => (MARGIN_FOLDED, LANE_FOLDED - 2 * MARGIN_FOLDED),
         false => (MARGIN, NODE.0),
     };
@@ -212,7 +224,7 @@ fn draw_stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
         counts,
         label,
         area: Area {
-            x: lane.x + margin,
+            x: x + margin,
             y,
             width,
             height: NODE.1,

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 
-use super::picture::End;
+use super::picture::{End, Picture};
 use super::*;
 use crate::task::graph::Node as GraphNode;
 use crate::task::{Priority, Status};
@@ -181,6 +181,23 @@ fn nothing_folds_when_everything_is_done() {
     };
     let (picture, _) = draw(&nodes, &states, &folding);
     assert_eq!(picture.nodes.len(), 3);
+}
+
+#[test]
+fn wide_wave_is_wrapped_into_columns() {
+    let picture = plain(&(1..=1_960).map(|id| node(id, &[])).collect::<Vec<_>>());
+    assert_eq!(picture.nodes.len() + picture.stacks.len(), 1);
+    let open = Folding {
+        open: ["w0".to_string()].into(),
+        ..Folding::default()
+    };
+    let nodes = (1..=1_960).map(|id| node(id, &[])).collect::<Vec<_>>();
+    let (picture, cards) = draw(&nodes, &HashMap::new(), &open);
+    check(&picture, &cards);
+    assert_eq!((picture.width, picture.height), (28 * 252, 48 + 72 * 72));
+    assert_eq!((picture.lanes.len(), picture.lanes[0].width), (1, 28 * 252));
+    let few = plain(&(1..=24).map(|id| node(id, &[])).collect::<Vec<_>>());
+    assert_eq!(few.width, 252);
 }
 
 #[test]

@@ -78,13 +78,8 @@ function faultOf(result: unknown): string | null {
   return typeof error === "string" ? error : null;
 }
 
-type DelegationLineProps = {
-  execution: Pick<Execution, "input" | "delegatedTo" | "routing" | "agentId">;
-  agents: readonly Agent[];
-};
-
 /** Between two messages: to whom the first was handed. It opens to the reasons. */
-export function DelegationLine({ execution, agents }: DelegationLineProps) {
+export function DelegationLine({ execution, agents }: { execution: Pick<Execution, "input" | "delegatedTo" | "routing" | "agentId">; agents: readonly Agent[] }) {
   const [open, setOpen] = useState(false);
   const { delegatedTo, routing } = execution;
   const to = delegatedTo ?? "finalize";

@@ -112,14 +112,8 @@ export function questionOf(question: Question) {
 /** How long typing must pause, in milliseconds. */
 const TYPING = 150;
 
-interface Preview {
-  message: string;
-  routed: Routed | null;
-  failure: Failure | null;
-}
-
 /** Where a message that is being typed would go, asked again when agents change. */
-export function useRouted(question: Question): Preview {
+export function useRouted(question: Question): { message: string; routed: Routed | null; failure: Failure | null } {
   const asked = useLate(questionOf(question), TYPING);
   const isEmpty = [question.message, messageOf(asked)].some((text) => text.trim() === "");
   const { data, failure, body } = useResource<Routed>(isEmpty ? null : "/api/route", { body: asked, on: isOfAgents, keep: true });

@@ -1,12 +1,6 @@
 import { useId, type ChangeEvent, type InputHTMLAttributes, type ReactNode } from "react";
 import { Icon } from "./Icon";
 
-interface Control {
-  id: string;
-  "aria-describedby": string | undefined;
-  "aria-invalid": boolean;
-}
-
 interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "children"> {
   label: ReactNode;
   hint?: ReactNode;
@@ -21,7 +15,7 @@ interface Props extends Omit<InputHTMLAttributes<HTMLInputElement>, "children"> 
   /** A button after the control. */
   beside?: ReactNode;
   /** A control of another kind. */
-  children?: (control: Control) => ReactNode;
+  children?: (control: { id: string; "aria-describedby": string | undefined; "aria-invalid": boolean }) => ReactNode;
 }
 
 /** A label, its control, its hint, and what is wrong with it. */

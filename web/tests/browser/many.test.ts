@@ -7,6 +7,8 @@ import type { Page } from "playwright-core";
 import { World } from "./world";
 
 const TASKS = 3_000;
+/** In one wave. */
+const WIDE = 1_960;
 
 const world = new World();
 before(async () => {
@@ -15,6 +17,8 @@ before(async () => {
   for (let part = 0; part < 100; part++) lines.push({ title: `Part ${part}`, key: `p${part}`, parent: "@e" });
   for (let number = 0; number < TASKS; number++)
     lines.push({ title: `Do thing ${number}`, key: `t${number}`, parent: `@p${number % 100}`, depends: [137, 253].filter((back) => number >= back).map((back) => `@t${number - back}`) });
+  lines.push({ title: "Side by side", type: "epic", key: "w" });
+  for (let number = 0; number < WIDE; number++) lines.push({ title: `At once ${number}`, parent: "@w" });
   const file = join(world.folder, "plan.jsonl");
   writeFileSync(file, lines.map((line) => JSON.stringify(line)).join("\n"));
   world.cleo("add", "--batch", file);
@@ -139,6 +143,25 @@ test("a graph of 3,000 tasks shows each of them, by itself or in a stack", async
     totals.reduce((sum, total) => sum + total, 0),
     graph.counts.total,
   );
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("a wave of 1,960 tasks fits into the window as a sheet, not as a line", async () => {
+  const look = await world.open(`/work?view=graph&epic=T${TASKS + 102}&unfold=w0`, "light", "wide");
+  const { page } = look;
+  page.setDefaultTimeout(120_000);
+  await page.locator(".task-node").first().waitFor();
+  await page.getByRole("button", { name: "Fit to view" }).click();
+  await page.waitForFunction((all) => document.querySelectorAll(".task-node").length === all, WIDE);
+  await page.getByRole("button", { name: /^Zoom (1\d|[2-9]\d) %/ }).waitFor();
+  const { width, height } = await page.evaluate(() => {
+    const boxes = [...document.querySelectorAll(".task-node")].map((card) => card.getBoundingClientRect());
+    const span = (from: "left" | "top", to: "right" | "bottom") => Math.max(...boxes.map((box) => box[to])) - Math.min(...boxes.map((box) => box[from]));
+    return { width: span("left", "right"), height: span("top", "bottom") };
+  });
+  assert.ok(width > 600 && height > 500, `${width} by ${height}`);
+  await look.shot("wide-wave-wide-light");
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -107,15 +107,17 @@ fn reason(run: &Run) -> String {
         RunStatus::Cancelled => "it was cancelled".to_string(),
         RunStatus::Failed => "no reason is known".to_string(),
         RunStatus::Unanswered => "no model is configured that could answer".to_string(),
-        RunStatus::Completed => describe_completion(run),
+        RunStatus::Completed => {
+            // An agent's answer is not a reason; the result of a run over tasks is.
+            let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
+            let came_out = run.output.as_ref().filter(|_| is_over_tasks);
+            let told = came_out.unwrap_or(&run.routing_reason);
+            let words = if told.is_empty() {
+                "all of it was done"
+            } else {
+                told
+            };
+            words.to_string()
+        }
     }
-}
-
-/// An agent's answer is not a reason; the result of a run over tasks is.
-fn describe_completion(run: &Run) -> String {
-    let is_over_tasks = matches!(run.kind, RunKind::Epic | RunKind::Tasks);
-    let came_out = run.output.clone().filter(|_| is_over_tasks);
-    let routed = Some(run.routing_reason.clone()).filter(|reason| !reason.is_empty());
-    let told = came_out.or(routed);
-    told.unwrap_or_else(|| "all of it was done".to_string())
 }

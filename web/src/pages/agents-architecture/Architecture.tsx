@@ -120,13 +120,7 @@ export default function Architecture() {
   );
 }
 
-interface ArchitectureRailProps {
-  metrics: Metrics | undefined;
-  name: (id: string) => string;
-  of: (id: string) => Agent | undefined;
-}
-
-function ArchitectureRail({ metrics, name, of }: ArchitectureRailProps) {
+function ArchitectureRail({ metrics, name, of }: { metrics: Metrics | undefined; name: (id: string) => string; of: (id: string) => Agent | undefined }) {
   const all = metrics?.dashboard;
   const atWork = useStatus()?.counts.atWork;
   return (

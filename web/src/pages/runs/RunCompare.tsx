@@ -137,14 +137,10 @@ export function compared(one: RunTask[], other: RunTask[]): Compared[] {
   const steps = (tasks: RunTask[]) => new Map(tasks.filter((task) => !task.isEpic).map((task) => [task.taskId, task]));
   const [ours, theirs] = [steps(one), steps(other)];
   return [...new Set([...ours.keys(), ...theirs.keys()])].map((id) => {
-    const sides = [ours.get(id), theirs.get(id)] as const;
-    return { id, title: (sides[0] ?? sides[1])?.title ?? "", one: sideOf(sides[0]), other: sideOf(sides[1]), differs: differs(sides[0], sides[1]) };
+    const [a, b] = [sideOf(ours.get(id)), sideOf(theirs.get(id))];
+    const differs = (["outcome", "time", "cost"] as const).filter((what) => a?.[what] !== b?.[what]);
+    return { id, title: (a ?? b)?.task.title ?? "", one: a, other: b, differs };
   });
-}
-
-function differs(one: RunTask | undefined, other: RunTask | undefined): Compared["differs"] {
-  const [a, b] = [sideOf(one), sideOf(other)];
-  return (["outcome", "time", "cost"] as const).filter((what) => a?.[what] !== b?.[what]);
 }
 
 function sideOf(task: RunTask | undefined): Side | null {

@@ -121,13 +121,7 @@ async function doneWith(ids: string[], deed: Deed) {
   return { operations, failed };
 }
 
-interface Props {
-  of: number;
-  onAssign: (agent: string) => void;
-  onClose: () => void;
-}
-
-function AssignDialog({ of, onAssign, onClose }: Props) {
+function AssignDialog({ of, onAssign, onClose }: { of: number; onAssign: (agent: string) => void; onClose: () => void }) {
   const [agent, setAgent] = useDraft("assign");
   const assign = () => {
     setAgent("");

@@ -128,7 +128,7 @@ function along(graph: Graph, here: GraphNode | undefined, side: "from" | "to") {
 
 function within(graph: Graph, here: GraphNode | undefined, by: 1 | -1) {
   if (!here) return undefined;
-  const wave = graph.nodes.filter((node) => node.wave === here.wave).sort((a, b) => a.y - b.y);
+  const wave = graph.nodes.filter((node) => node.wave === here.wave).sort((a, b) => a.x - b.x || a.y - b.y);
   return wave[wave.findIndex((node) => node.id === here.id) + by];
 }
 
