@@ -138,14 +138,20 @@ impl RunRow {
     }
 }
 
-/// Returns the subject of a run: the epic or the first task, else its message, which names the wave of a run over one.
-fn find_title<'a>(run: &'a Run, track: &'a RunProjection) -> &'a str {
+/// Returns the subject of a run: the epic, the task or the number of tasks, else its message, which names the wave of a
+/// run over one.
+fn find_title(run: &Run, track: &RunProjection) -> String {
     let tasks = track.tasks();
     let is_whole = |task: &&TaskRun| task.planned.is_epic && run.kind == RunKind::Epic;
     let has_wave = track.options.as_ref().is_some_and(|it| it["wave"].is_u64());
     let first = tasks.first().filter(|_| !has_wave);
     let named = tasks.iter().find(is_whole).or(first);
-    named.map_or(&run.input, |task| &task.planned.title)
+    match named {
+        Some(task) if run.kind == RunKind::Tasks && tasks.len() > 1 => {
+            format!("{} and {} more", task.planned.task_id, tasks.len() - 1)
+        }
+        named => named.map_or(&run.input, |task| &task.planned.title).clone(),
+    }
 }
 
 fn sample_states(states: &[StepState]) -> Vec<StepState> {

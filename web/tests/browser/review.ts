@@ -15,11 +15,32 @@ if grep -q "Take your time" "$1"; then echo "waits for the tide"; sleep 600; fi
 echo "Task complete. See MANIFEST.jsonl for summary."
 `;
 
-export async function harbour(): Promise<World> {
+/** Commits what it does, with a file that the task does not declare. */
+const COMMITTER = `#!/bin/sh
+grep -q "main.rs:[0-9]: print three" "$1" && echo "was told of a line"
+printf 'fn main() {\\n    println!("two");\\n}\\n' > main.rs
+echo "more" >> other.txt
+git add main.rs other.txt
+git commit -qm "Work"
+`;
+
+/** A repository in which agents work without worktrees. */
+export async function quay(): Promise<World> {
+  const world = repository(COMMITTER);
+  world.cleo("add", "Print two", "--file", "main.rs");
+  world.cleo("add", "Dig");
+  world.cleo("add", "Fill");
+  world.tries("run", "T1", "--command", "sh agent.sh {prompt_file}", "--repair", "0");
+  world.tries("run", "T2", "T3", "--command", "true", "--repair", "0");
+  await world.serve();
+  return world;
+}
+
+function repository(agent: string): World {
   const world = new World();
   const git = (...words: string[]) => execFileSync("git", words, { cwd: world.folder, env: { ...process.env, HOME: world.folder }, encoding: "utf8" });
   world.cleo("init");
-  writeFileSync(join(world.folder, "agent.sh"), AGENT);
+  writeFileSync(join(world.folder, "agent.sh"), agent);
   chmodSync(join(world.folder, "agent.sh"), 0o755);
   writeFileSync(join(world.folder, "main.rs"), 'fn main() {\n    println!("one");\n}\n');
   writeFileSync(join(world.folder, ".gitignore"), ".cleo\n.config\n.data\n");
@@ -28,6 +49,11 @@ export async function harbour(): Promise<World> {
   git("config", "user.name", "dana");
   git("add", "-A");
   git("commit", "-qm", "Begin");
+  return world;
+}
+
+export async function harbour(): Promise<World> {
+  const world = repository(AGENT);
   world.cleo(
     "add",
     "Print two",
