@@ -36,6 +36,8 @@ export function keysNow(): Layer[] {
   return layers.map((layer) => layer.current).filter((layer) => layer.bindings.length > 0);
 }
 
+const TYPED = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]";
+
 let before = { key: "", at: 0 };
 
 /** Keys that came before any code was there: index.html hears them. A click clears them. */
@@ -52,6 +54,8 @@ window.addEventListener("keydown", (event) => {
   const key = nameOf(event);
   const sequence = Date.now() - before.at < 1200 ? `${before.key} ${key}` : "";
   before = { key, at: Date.now() };
+  // Escape leaves a field before it closes anything around it.
+  if (key === "Escape" && event.target instanceof HTMLElement && event.target.matches(TYPED) && !document.querySelector("dialog:modal")) return event.target.blur();
   if (!mayPress(event, key)) return;
   const binding = find(sequence) ?? find(key);
   if (!binding) return;
@@ -81,7 +85,7 @@ function mayPress(event: KeyboardEvent, key: string) {
   const target = event.target instanceof Element ? event.target : document.body;
   // What is over the page has the keys, also Escape: that closes the topmost thing, and nothing under it.
   if (document.querySelector("dialog:modal") !== null) return false;
-  if (target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]")) return key === "Escape";
+  if (target.closest(TYPED)) return false;
   if (target.closest("[role=menu], [role=listbox]")) return false;
   if (key === "Enter" && target.closest("a, button, summary, input")) return false;
   // A link does nothing with it.

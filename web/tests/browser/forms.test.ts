@@ -16,8 +16,14 @@ after(() => world.end());
 const SIZES = ["wide", "phone"] as const;
 const focused = ({ page }: Look, what: string) => page.waitForFunction((what) => document.activeElement?.matches(what), what);
 
-test("a run of several tasks is named by their number", async () => {
-  const look = await world.open("/runs");
-  await look.page.getByText("T2 and 1 more").waitFor();
+test("Escape leaves a field, and only then its page", async () => {
+  const look = await world.open("/work/T2?tab=edit", "light", "wide");
+  const { page } = look;
+  await page.getByLabel("Title", { exact: true }).focus();
+  await page.keyboard.press("Escape");
+  await focused(look, "body");
+  assert.equal(new URL(page.url()).pathname, "/work/T2");
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/\/work\?task=T2/);
   await look.close();
 });
