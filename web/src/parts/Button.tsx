@@ -7,7 +7,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   small?: boolean;
   icon?: IconName;
   /** The key that does the same. */
-  shortcut?: string;
+  shortcut?: string | undefined;
   children?: ReactNode;
 }
 

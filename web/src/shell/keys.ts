@@ -95,6 +95,8 @@ function mayPress(event: KeyboardEvent, key: string) {
 }
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+/** The key that sends a form from any of its fields. */
+export const SEND = isMac ? "⌘↵" : "Ctrl ↵";
 
 /** Keys as people read them. */
 export function spelled(keys: string): string[] {

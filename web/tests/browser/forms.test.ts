@@ -16,6 +16,22 @@ after(() => world.end());
 const SIZES = ["wide", "phone"] as const;
 const focused = ({ page }: Look, what: string) => page.waitForFunction((what) => document.activeElement?.matches(what), what);
 
+test("a comment on a line goes with the words, which Ctrl Enter sends", async () => {
+  const look = await world.open(`/runs/${failed}/T1`, "light", "wide");
+  const { page } = look;
+  await page.getByRole("group", { name: "Changes of main.rs" }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await focused(look, "textarea");
+  await page.keyboard.type("print three");
+  assert.match(await page.getByLabel("Words for the agent").inputValue(), /^main\.rs:\d: print three$/);
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("was told of a line").first().waitFor();
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

@@ -6,8 +6,8 @@ import type { Agent, Decision, Execution } from "../../api/types";
 import { Trouble } from "../../parts/States";
 import { Button } from "../../parts/Button";
 import { sendByKey } from "../../parts/editing";
+import { SEND } from "../../shell/keys";
 import { Field } from "../../parts/Field";
-import { isMac } from "../../shell/keys";
 
 interface Props {
   message: string;
@@ -39,7 +39,7 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
         <span className="small muted grow quick-reach" role="status">
           {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
         </span>
-        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} type="submit" disabled={busy || message.trim() === ""}>
+        <Button look="primary" shortcut={SEND} type="submit" disabled={busy || message.trim() === ""}>
           Run
         </Button>
       </div>

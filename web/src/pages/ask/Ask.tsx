@@ -6,11 +6,11 @@ import { useResource, useAct } from "../../api/resource";
 import { Button, Code } from "../../parts/Button";
 import { Empty, Trouble, Absent, Loaded, sentence } from "../../parts/States";
 import { navigate, usePlace, withQuery, TextLink } from "../../router";
-import { isMac } from "../../shell/keys";
 import { plural, duration } from "../../format";
 import { type Answered, keptAnswer, type Told, planWords, sourceWords, stepsOf, tookOf, type UsedAgent } from "./kept";
 import { keepDraft, useDraft } from "../../parts/draft";
 import { sendByKey } from "../../parts/editing";
+import { SEND } from "../../shell/keys";
 import { Field } from "../../parts/Field";
 import { copy } from "../../parts/toasts";
 import { type State, StatusGlyph } from "../../parts/StatusGlyph";
@@ -61,7 +61,7 @@ export default function Ask() {
               Workers answer
             </span>
           )}
-          <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>
+          <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={SEND}>
             Ask
           </Button>
         </div>

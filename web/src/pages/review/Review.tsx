@@ -1,5 +1,5 @@
 // One attempt for a person to judge: what was asked, what changed, what is proven, and then a yes or words.
-import { useState } from "react";
+import { useState, type FormEvent } from "react";
 import { api } from "../../api/request";
 import { touch, useAct, useResource } from "../../api/resource";
 import { isLive, touchesRun, type Attempt, type Diff, type FileChange, type RunPage, type RunRow, type RunTask, type TaskPage } from "../../api/types";
@@ -8,11 +8,13 @@ import { Button, TextButton } from "../../parts/Button";
 import { Fact, Rail, StateFact } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
 import { useDraft } from "../../parts/draft";
+import { sendByKey } from "../../parts/editing";
 import { Absent, Empty, Loaded, Refusal } from "../../parts/States";
 import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
 import { Tabs } from "../../parts/Tabs";
 import { toast } from "../../parts/toasts";
 import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
+import { SEND } from "../../shell/keys";
 import { Page, Unknown } from "../../shell/Page";
 import { useCommands } from "../../shell/places";
 import { Log } from "../runs/Log";
@@ -97,6 +99,11 @@ interface Reviewed {
 
 function Both(reviewed: Reviewed) {
   const { run, step, attempt, task } = reviewed;
+  const draft = useDraft(`review.${run.id}.${step.taskId}`);
+  const comment = (place: string) => {
+    draft[1]((words) => `${words}${words === "" || words.endsWith("\n") ? "" : "\n"}${place}: `);
+    document.querySelector<HTMLElement>(".review-answer textarea")?.focus();
+  };
   const [tab, setTab] = useQuery("tab");
   // As long as it works, what it says is of more interest than what it has changed so far.
   const first = attempt.state === "running" ? "log" : "changes";
@@ -120,7 +127,7 @@ function Both(reviewed: Reviewed) {
               label: `Changes ${diff.data?.total ?? ""}`,
               content: (
                 <Loaded of={diff} rows={8}>
-                  {(data) => <Changes diff={data} last={attempt === step.history.at(-1)} />}
+                  {(data) => <Changes diff={data} last={attempt === step.history.at(-1)} onComment={comment} />}
                 </Loaded>
               ),
             },
@@ -134,7 +141,7 @@ function Both(reviewed: Reviewed) {
         <div className="scroll">
           <Proof {...where} />
         </div>
-        <Answer {...reviewed} />
+        <Answer {...reviewed} draft={draft} />
       </aside>
     </div>
   );
@@ -147,7 +154,7 @@ const PLACES: Record<Diff["place"], string> = {
   workspace: "The run had no worktree. What follows is what differs now among the files of the task, whoever changed them",
 };
 
-function Changes({ diff, last }: { diff: Diff; last: boolean }) {
+function Changes({ diff, last, onComment }: { diff: Diff; last: boolean; onComment: (place: string) => void }) {
   const { files, total, place, commit, base, branch } = diff;
   const lines = (of: "added" | "removed") => files.reduce((sum, file) => sum + file[of], 0);
   const names = [commit && `commit ${commit.slice(0, 8)}`, branch && `branch ${branch}`, base && `against ${base.slice(0, 8)}`].filter(Boolean).join(", ");
@@ -172,7 +179,7 @@ function Changes({ diff, last }: { diff: Diff; last: boolean }) {
         </ul>
       )}
       {files.map((file) => (
-        <Changed key={file.path} file={file} />
+        <Changed key={file.path} file={file} onComment={onComment} />
       ))}
       {total > files.length && <p className="section muted">{plural(total - files.length, "more file")}. See them with git.</p>}
     </div>
@@ -191,7 +198,7 @@ function Counts({ file }: { file: FileChange }) {
 /** Long ones show their beginning first. */
 const FIRST = 300;
 
-function Changed({ file }: { file: FileChange }) {
+function Changed({ file, onComment }: { file: FileChange; onComment: (place: string) => void }) {
   const [whole, setWhole] = useState(false);
   const lines = linesOf(file.text ?? "");
   const shown = whole ? lines : lines.slice(0, FIRST);
@@ -204,7 +211,7 @@ function Changed({ file }: { file: FileChange }) {
         <Counts file={file} />
       </summary>
       {file.text === null && <p className="muted small padded">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
-      {lines.length > 0 && <Hunks lines={shown} label={`Changes of ${file.path}`} />}
+      {lines.length > 0 && <Hunks lines={shown} path={file.path} onComment={onComment} />}
       {shown.length < lines.length && <TextButton onClick={() => setWhole(true)}>Show all {lines.length} lines</TextButton>}
       {file.cut && file.text !== null && <p className="muted small padded">There is more. See it with git.</p>}
     </details>
@@ -214,9 +221,8 @@ function Changed({ file }: { file: FileChange }) {
 type How = "approve" | "retry" | "same" | "note" | "send";
 
 /** A yes, or words: to another agent in a new run, to the same one, at once to the one at work, or to the next attempt of a run that is live. */
-function Answer({ run, step, attempt, task }: Reviewed) {
+function Answer({ run, step, attempt, task, draft: [words, setWords] }: Reviewed & { draft: ReturnType<typeof useDraft> }) {
   const id = step.taskId;
-  const [words, setWords] = useDraft(`review.${run.id}.${id}`);
   const live = isLive(run.status);
   const atWork = live && step.state === "running" && attempt === step.history.at(-1);
   const closed = task.state === "done" || task.state === "cancelled";
@@ -249,15 +255,28 @@ function Answer({ run, step, attempt, task }: Reviewed) {
   const said = words.trim() !== "";
   // What was refused is approved only by who has done something about it since.
   const sendsBack = said || step.state === "failed";
-  const again = closed ? "Reopen and retry" : resumes ? "Retry in a new run" : "Retry";
-  useCommands(`review ${id}`, [
-    ...(atWork && said ? [{ label: "Send to the agent", cli: `cleo runs send ${run.id} ${id} "…"`, run: () => answer("send") }] : []),
-    ...(live ? [] : [{ label: `${again} ${id}`, cli: `cleo run ${id}`, run: () => answer("retry") }]),
-    ...(resumes ? [{ label: "Send to the same agent", cli: `cleo runs resume ${run.id}`, run: () => answer("same") }] : []),
-    ...(closed || live ? [] : [{ label: `Approve ${id}`, cli: `cleo complete ${id}`, run: () => answer("approve") }]),
-  ]);
+  const primary: How | null = atWork ? "send" : live ? "note" : sendsBack ? (resumes ? "same" : "retry") : closed ? null : "approve";
+  const lacks = live && !said ? "Write the words first" : undefined;
+  const all: Record<How, { label: string; cli?: string; fits: boolean; title?: string }> = {
+    send: { label: "Send to the agent", cli: `cleo runs send ${run.id} ${id} "…"`, fits: atWork },
+    note: { label: "Keep for the next attempt", fits: live },
+    approve: { label: "Approve", cli: `cleo complete ${id}`, fits: !closed && !live },
+    same: {
+      label: step.canContinue ? "Send to the same agent" : "Retry in this run",
+      cli: `cleo runs resume ${run.id}`,
+      fits: resumes,
+      title: `Other failed tasks of the run are tried again too.${step.canContinue ? "" : " Its runner keeps no conversation: an agent with the same settings gets the whole prompt."}`,
+    },
+    retry: { label: closed ? "Reopen and retry" : resumes ? "Retry in a new run" : "Retry", cli: `cleo run ${id}`, fits: !live },
+  };
+  const ways = (Object.keys(all) as How[]).filter((how) => all[how].fits);
+  useCommands(`review ${id}`, lacks ? [] : ways.map((how) => ({ ...all[how], label: `${all[how].label}: ${id}`, run: () => answer(how) })));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (primary && !busy && !lacks) answer(primary);
+  };
   return (
-    <form className="review-answer" onSubmit={(event) => event.preventDefault()}>
+    <form className="review-answer" onSubmit={submit} onKeyDown={sendByKey}>
       <Refusal failure={failure} onClose={forgive} />
       <Field
         label="Words for the agent"
@@ -276,37 +295,18 @@ function Answer({ run, step, attempt, task }: Reviewed) {
         }
       />
       <div className="row wrap">
-        {atWork && (
-          <Button look="primary" disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("send")}>
-            Send to the agent
+        {ways.map((how) => (
+          <Button
+            key={how}
+            look={how === primary ? "primary" : undefined}
+            shortcut={how === primary ? SEND : undefined}
+            disabled={busy || lacks !== undefined}
+            title={lacks ?? all[how].title}
+            onClick={() => answer(how)}
+          >
+            {all[how].label}
           </Button>
-        )}
-        {live ? (
-          <Button look={atWork ? undefined : "primary"} disabled={busy || !said} title={said ? undefined : "Write the words first"} onClick={() => answer("note")}>
-            Keep for the next attempt
-          </Button>
-        ) : (
-          <>
-            {!closed && (
-              <Button look={sendsBack ? undefined : "primary"} disabled={busy} onClick={() => answer("approve")}>
-                Approve
-              </Button>
-            )}
-            {resumes && (
-              <Button
-                look={sendsBack ? "primary" : undefined}
-                disabled={busy}
-                title={`Other failed tasks of the run are tried again too.${step.canContinue ? "" : " Its runner keeps no conversation: an agent with the same settings gets the whole prompt."}`}
-                onClick={() => answer("same")}
-              >
-                {step.canContinue ? "Send to the same agent" : "Retry in this run"}
-              </Button>
-            )}
-            <Button look={sendsBack && !resumes ? "primary" : undefined} disabled={busy} onClick={() => answer("retry")}>
-              {again}
-            </Button>
-          </>
-        )}
+        ))}
         {closed && (
           <span className="row small muted">
             <StatusGlyph state={task.state} verified={task.verified} label="" />

@@ -1,3 +1,5 @@
+import type { KeyboardEvent } from "react";
+
 /** The lines of hunks with their number: of a removed line that before, of others that after. */
 export function linesOf(text: string) {
   let [old, next] = [0, 0];
@@ -17,13 +19,27 @@ export function linesOf(text: string) {
   });
 }
 
-/** What differs, line by line. */
-export function Hunks({ lines, label }: { lines: ReturnType<typeof linesOf>; label: string }) {
+/** What differs, line by line. Its numbers begin a comment on their line; arrows go from one to the next. */
+export function Hunks({ lines, path, onComment }: { lines: ReturnType<typeof linesOf>; path: string; onComment: (place: string) => void }) {
+  const walk = (event: KeyboardEvent<HTMLElement>) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const all = [...event.currentTarget.querySelectorAll("button")];
+    const next = by && all[all.indexOf(document.activeElement as HTMLButtonElement) + by];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+  };
   return (
-    <div className="hunks" tabIndex={0} role="group" aria-label={label}>
+    <div className="hunks" tabIndex={0} role="group" aria-label={`Changes of ${path}`} onKeyDown={walk}>
       {lines.map((line, at) => (
         <div key={at} className={line.kind}>
-          <span aria-hidden="true">{line.number}</span>
+          {line.number === "" ? (
+            <span />
+          ) : (
+            <button type="button" tabIndex={-1} aria-label={`Comment on ${path}:${line.number}`} onClick={() => onComment(`${path}:${line.number}`)}>
+              {line.number}
+            </button>
+          )}
           {line.kind === "del" ? <del>{line.text}</del> : line.kind === "ins" ? <ins>{line.text}</ins> : <span>{line.text}</span>}
         </div>
       ))}

@@ -10,7 +10,7 @@ import { BothVersions, Discard, sendByKey, useEditing } from "../../parts/editin
 import { Field } from "../../parts/Field";
 import { sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { isMac } from "../../shell/keys";
+import { SEND } from "../../shell/keys";
 import { dateOf, endOfDay } from "../agents-tasks/useTasks";
 import "./work.css";
 
@@ -114,7 +114,7 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
       </div>
       <footer className="form-foot">
         <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
-        <Button look="primary" type="submit" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || why !== undefined} title={why}>
+        <Button look="primary" type="submit" shortcut={SEND} disabled={busy || why !== undefined} title={why}>
           {isNew ? "Create task" : "Save"}
         </Button>
       </footer>
