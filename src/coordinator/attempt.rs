@@ -19,6 +19,7 @@ use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::task::Note;
+use crate::tree;
 
 /// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -116,6 +117,10 @@ impl Engine<'_> {
             setup,
             resumes: prompt.conversation.is_some(),
             acceptance: fixed.get(&slot.task).cloned().unwrap_or_default(),
+            commit: match slot.tree {
+                Some(_) => None,
+                None => tree::head(&self.context.workspace.root).ok().flatten(),
+            },
         };
         self.push_step_event(step, TaskEvent::Started(start));
     }

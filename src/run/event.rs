@@ -155,6 +155,8 @@ pub(crate) struct AttemptStart {
     /// Whether it resumes an earlier conversation.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) resumes: bool,
+    /// The commit that was checked out, of an attempt without a worktree.
+    pub(crate) commit: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -250,10 +252,8 @@ impl RunEvent {
     pub(crate) fn read(event: &Event) -> Option<RunEvent> {
         let Event { kind, detail, .. } = event;
         let tagged = || Value::from_iter([(kind.clone(), Value::from(detail.clone()))]);
-        if ["task.", "agent.", "worktree."]
-            .iter()
-            .any(|start| kind.starts_with(start))
-        {
+        let of_tasks = ["task.", "agent.", "worktree."];
+        if of_tasks.iter().any(|start| kind.starts_with(start)) {
             return Some(RunEvent::Task {
                 task_id: detail.get("taskId")?.as_str()?.parse().ok()?,
                 attempt: (detail.get("attempt").and_then(Value::as_u64))

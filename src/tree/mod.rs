@@ -156,7 +156,8 @@ fn expand_folders(root: &Path, paths: Vec<PathBuf>) -> Listed {
     Ok(files)
 }
 
-fn is_counted(path: &Path) -> bool {
+/// Returns whether a file belongs neither to cleo nor to git.
+pub(crate) fn is_counted(path: &Path) -> bool {
     let mut parts = path.components().map(|part| part.as_os_str());
     let is_ours = path
         .components()

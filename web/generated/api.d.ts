@@ -2831,6 +2831,8 @@ export interface components {
             /** @description The merge, or the commit of the branch. */
             commit: string | null;
             files: components["schemas"]["FileChange"][];
+            /** @description The changed files that the task does not declare. In the workspace they are not among `files`. */
+            outside: string[];
             place: components["schemas"]["Place"];
             task: string;
             /**

@@ -269,7 +269,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 83] = [
     ("GET /api/runs/{id}/events", "exec_1_a", "", 200, &["events", "next"]),
     ("GET /api/runs/{id}/log", "exec_1_a", "task=T1&attempt=1", 200, &["following", "from", "lines", "matches", "total"]),
     ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt", "exec_1_a", "", 200, &["bytes", "digest", "text"]),
-    ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/diff", "exec_1_a", "", 200, &["attempt", "base", "branch", "commit", "files", "place", "task", "total"]),
+    ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/diff", "exec_1_a", "", 200, &["attempt", "base", "branch", "commit", "files", "outside", "place", "task", "total"]),
     ("GET /api/runs/{id}/proof", "exec_1_a", "task=T1", 200, &["attempt", "found", "next", "said", "task", "verdict"]),
     ("POST /api/runs/{id}/tasks/{task}/words", "exec_1_a", r#"{"text": "Wait."}"#, 409, &["error"]),
     ("GET /api/config", "", "", 200, &["settings", "total"]),

@@ -1,3 +1,6 @@
+use std::fs;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::World;
@@ -139,6 +142,47 @@ fn present_names_workers_needs_and_deliveries() {
         r#"{"title": "Timely"}"#,
     );
     timely.with(200);
+}
+
+#[test]
+fn diff_shows_what_an_agent_committed() {
+    let world = World::new();
+    world.walk(r#"POST /api/work/tasks {"title": "One", "files": ["src/**"]} -> 201"#);
+    let folder = world.folder.path();
+    let git = |line: &str| {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@t.example"];
+        let mut command = Command::new("git");
+        command.args(identity).args(line.split(' '));
+        let done = command
+            .current_dir(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let done = done.output().unwrap();
+        assert!(done.status.success(), "git {line}: {done:?}");
+        String::from_utf8(done.stdout).unwrap().trim().to_string()
+    };
+    git("init -q");
+    git("commit -q --allow-empty -m begin");
+    let commit = git("rev-parse HEAD");
+    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
+    {
+        let mut context = world.server.lend_context().unwrap();
+        let mut transaction = context.store.write_records().unwrap();
+        let detail = json!({"taskId": "T1", "attempt": 2, "commit": commit});
+        let detail = detail.as_object().unwrap().clone();
+        let at = "2026-11-22T09:00:07.000Z";
+        transaction
+            .add_event("exec_1_a", at, "task.started", detail)
+            .unwrap();
+        transaction.commit().unwrap();
+    }
+    fs::create_dir(folder.join("src")).unwrap();
+    fs::write(folder.join("src/a.rs"), "one\n").unwrap();
+    fs::write(folder.join("other.rs"), "two\n").unwrap();
+    git("add src other.rs");
+    git("commit -q -m work");
+    world.walk(&format!(
+        r#"GET /api/runs/exec_1_a/tasks/T1/attempts/2/diff -> 200 {{"place": "workspace", "base": "{commit}", "files": [{{"path": "src/a.rs", "added": 1}}], "total": 1, "outside": ["other.rs"]}}"#
+    ));
 }
 
 /// Returns the lines of a log as its channels, times and texts; of events the kind alone.

@@ -16,6 +16,15 @@ after(() => world.end());
 const SIZES = ["wide", "phone"] as const;
 const focused = ({ page }: Look, what: string) => page.waitForFunction((what) => document.activeElement?.matches(what), what);
 
+test("a review shows what an agent committed, and how much lies outside of the declared files", async () => {
+  const ready = async ({ page }: Look) => {
+    await page.getByText('println!("two");').waitFor();
+    await page.getByText("1 changed file lies outside of the declared ones").click();
+    await page.getByText("other.txt").waitFor();
+  };
+  await world.inspect(`/runs/${failed}/T1`, "review-committed", { sizes: SIZES, ready });
+});
+
 test("a comment on a line goes with the words, which Ctrl Enter sends", async () => {
   const look = await world.open(`/runs/${failed}/T1`, "light", "wide");
   const { page } = look;

@@ -1,7 +1,7 @@
 //! The changes of an attempt: in the merge, in its worktree or on its branch, or among the files of its task.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,8 +17,9 @@ use crate::run::{Event, RunEvent, TaskEvent};
 use crate::store::Store;
 use crate::task::Task;
 use crate::tree::changes::{self, Changes, describe_new};
-use crate::tree::{self, Globs};
+use crate::tree::{self, Globs, is_counted};
 use crate::words::closed;
+use crate::workspace::Workspace;
 
 /// Most bytes of an output file that are shown without a repository.
 const OUTPUT_MAX: u64 = 128 << 10;
@@ -33,6 +34,8 @@ pub(crate) struct Diff {
     /// The merge, or the commit of the branch.
     pub(crate) commit: Option<String>,
     pub(crate) branch: Option<String>,
+    /// The changed files that the task does not declare. In the workspace they are not among `files`.
+    pub(crate) outside: Vec<String>,
     #[serde(flatten)]
     pub(crate) changes: Changes,
 }
@@ -78,32 +81,49 @@ pub(crate) fn diff(context: &mut Context, wanted: OneAttempt) -> Result<Diff> {
         base: None,
         commit: None,
         branch: None,
+        outside: Vec::new(),
         changes: Changes::default(),
     };
     let is_last = of_run.history.last().map(|last| last.attempt) == Some(attempt);
-    let merge = find_merge(&events, task).filter(|_| is_last);
+    let began = find_commit(events.iter(), task, |event| match event {
+        TaskEvent::Started(start) => start.commit,
+        _ => None,
+    });
+    let merge = find_commit(events.iter().rev(), task, |event| match event {
+        TaskEvent::Merged { commit } => commit,
+        _ => None,
+    });
     let folder = journal::run_folder(&workspace, &id)?.join("trees");
-    let is_found = match merge {
+    let is_found = match merge.filter(|_| is_last) {
         Some(merge) => compare_merge(&workspace.root, &merge, &mut reply)?,
         None => false,
     };
-    if !is_found && !compare_tree(&workspace.root, &folder, &id, &mut reply)? {
-        compare_workspace(context, &told, of_run.setup.output_file, &mut reply)?;
+    let root = workspace
+        .root
+        .canonicalize()
+        .unwrap_or(workspace.root.clone());
+    let output = of_run.setup.output_file;
+    if !is_found && !compare_tree(&root, &folder, &id, &mut reply)? {
+        compare_workspace(&root, began, &mut reply)?;
+    }
+    set_outside(&root, &told, output.as_deref(), &mut reply);
+    if reply.place == Place::Workspace {
+        show_output(&workspace, output, &mut reply);
     }
     Ok(reply)
 }
 
-fn find_merge(events: &[Event], task: TaskId) -> Option<String> {
-    let events = events.iter().rev().filter_map(RunEvent::read);
-    let mut merges = events.filter_map(|event| match event {
-        RunEvent::Task {
-            task_id,
-            event: TaskEvent::Merged { commit },
-            ..
-        } if task_id == task => commit,
+/// Finds the commit in the first event of a task that has one.
+fn find_commit<'a>(
+    events: impl Iterator<Item = &'a Event>,
+    task: TaskId,
+    pick: fn(TaskEvent) -> Option<String>,
+) -> Option<String> {
+    let mut events = events.filter_map(RunEvent::read);
+    events.find_map(|event| match event {
+        RunEvent::Task { task_id, event, .. } if task_id == task => pick(event),
         _ => None,
-    });
-    merges.next()
+    })
 }
 
 /// Compares a merge with the commit that it was merged into; false if it is not there any more.
@@ -162,60 +182,60 @@ fn list_trees(folder: &Path, task: TaskId, attempt: u32) -> Vec<String> {
         .collect()
 }
 
-/// Compares the files of a task, or all files where it names none, with the commit that is checked out; without one,
-/// its output file is shown.
-fn compare_workspace(
-    context: &Context,
-    task: &Task,
-    output: Option<String>,
-    reply: &mut Diff,
-) -> Result<()> {
-    let root = context.workspace.root.canonicalize();
-    let root = root.unwrap_or_else(|_| context.workspace.root.clone());
+/// Compares the files of the workspace with the commit that was checked out when the first attempt of the run began,
+/// else with the one that is now.
+fn compare_workspace(root: &Path, began: Option<String>, reply: &mut Diff) -> Result<()> {
+    let began = began.and_then(|commit| tree::commit(root, &commit).ok());
+    let base = began.map_or_else(|| tree::head(root), |began| Ok(Some(began)))?;
+    if let (Some(top), Some(base)) = (find_top(root), base) {
+        reply.changes = changes::in_folder(root, top, &base)?;
+        reply.base = Some(base);
+    }
+    Ok(())
+}
+
+fn find_top(root: &Path) -> Option<&Path> {
+    root.ancestors().find(|path| path.join(".git").exists())
+}
+
+/// Names the changed files that a task does not declare. In the workspace they may be of others, and are not shown.
+fn set_outside(root: &Path, task: &Task, output: Option<&str>, reply: &mut Diff) {
     let declared = [task.files.as_slice(), task.deliverables.as_slice()].concat();
     let globs = Globs::new(&declared).ok();
-    let top = root.ancestors().find(|path| path.join(".git").exists());
-    if let (Some(top), Some(base)) = (top, tree::head(&root)?) {
-        let inside = root
-            .strip_prefix(top)
-            .unwrap_or(Path::new(""))
-            .to_path_buf();
-        let mut found = changes::in_folder(&root, top, &base)?;
-        found.files.retain(|file| {
-            let path = PathBuf::from(&file.path);
-            let Ok(path) = path.strip_prefix(&inside) else {
-                return false;
-            };
-            let is_declared = globs.as_ref().is_some_and(|globs| globs.has(path));
-            declared.is_empty()
-                || is_declared
-                || output
-                    .as_ref()
-                    .is_some_and(|output| path == Path::new(output))
-        });
-        found.total = found.files.len();
-        (reply.base, reply.changes) = (Some(base), found);
+    let inside = find_top(root).and_then(|top| root.strip_prefix(top).ok());
+    let inside = inside.unwrap_or(Path::new(""));
+    reply.changes.files.retain(|file| {
+        let path = Path::new(&file.path).strip_prefix(inside).ok();
+        let is_output = path.is_some() && path == output.map(Path::new);
+        let has = |path| globs.as_ref().is_some_and(|globs| globs.has(path));
+        if is_output || path.is_some_and(|path| declared.is_empty() || has(path)) {
+            return true;
+        }
+        if !declared.is_empty() && path.is_none_or(is_counted) {
+            reply.outside.push(file.path.clone());
+        }
+        reply.place != Place::Workspace
+    });
+    if reply.place == Place::Workspace {
+        reply.changes.total = reply.changes.files.len();
     }
-    let Some(output) = output.filter(|output| {
-        !reply
-            .changes
-            .files
+}
+
+/// Shows the output file of a task where git does not name it.
+fn show_output(workspace: &Workspace, output: Option<String>, reply: &mut Diff) {
+    let Changes { files, total } = &mut reply.changes;
+    let is_new = |output: &String| {
+        !files
             .iter()
             .any(|file| file.path.ends_with(output.as_str()))
-    }) else {
-        return Ok(());
     };
-    let path = context.workspace.confine(&output);
-    if let Ok(path) = path
+    if let Some(output) = output.filter(is_new)
+        && let Ok(path) = workspace.confine(&output)
         && let Ok(text) = file::read_start(&path, OUTPUT_MAX)
     {
         let is_cut = text.len() as u64 == OUTPUT_MAX;
         let text = String::from_utf8_lossy(&text);
-        reply
-            .changes
-            .files
-            .push(describe_new(output, &text, is_cut));
-        reply.changes.total += 1;
+        files.push(describe_new(output, &text, is_cut));
+        *total += 1;
     }
-    Ok(())
 }

@@ -5,7 +5,7 @@ import { touch, useAct, useResource } from "../../api/resource";
 import { isLive, touchesRun, type Attempt, type Diff, type FileChange, type RunPage, type RunRow, type RunTask, type TaskPage } from "../../api/types";
 import { Cost, Duration, plural } from "../../format";
 import { Button, TextButton } from "../../parts/Button";
-import { Fact, Rail, StateFact } from "../../parts/Facts";
+import { Fact, Lines, Rail, StateFact } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
 import { useDraft } from "../../parts/draft";
 import { sendByKey } from "../../parts/editing";
@@ -151,11 +151,11 @@ const PLACES: Record<Diff["place"], string> = {
   merged: "As it was merged",
   worktree: "As it is in its worktree",
   branch: "As it is on its branch",
-  workspace: "The run had no worktree. What follows is what differs now among the files of the task, whoever changed them",
+  workspace: "The run had no worktree. What follows is what differs since its first attempt began, whoever changed it",
 };
 
 function Changes({ diff, last, onComment }: { diff: Diff; last: boolean; onComment: (place: string) => void }) {
-  const { files, total, place, commit, base, branch } = diff;
+  const { files, total, place, commit, base, branch, outside } = diff;
   const lines = (of: "added" | "removed") => files.reduce((sum, file) => sum + file[of], 0);
   const names = [commit && `commit ${commit.slice(0, 8)}`, branch && `branch ${branch}`, base && `against ${base.slice(0, 8)}`].filter(Boolean).join(", ");
   return (
@@ -165,6 +165,14 @@ function Changes({ diff, last, onComment }: { diff: Diff; last: boolean; onComme
         {names && ` (${names})`}. {total > 0 && `${plural(total, "file")}, ${plural(lines("added"), "line")} added, ${lines("removed")} removed.`}
         {!last && place !== "merged" && " A later attempt worked in the same files."}
       </p>
+      {outside.length > 0 && (
+        <details className="section warn">
+          <summary>
+            {plural(outside.length, "changed file lies", "changed files lie")} outside of the declared ones{place === "workspace" && ", and cannot be told from the work of others"}.
+          </summary>
+          <Lines of={outside} look="mono" />
+        </details>
+      )}
       {total === 0 && <Empty>No file differs.</Empty>}
       {files.length > 1 && (
         <ul className="section change-names" aria-label="Changed files">
