@@ -1,6 +1,7 @@
 //! The one envelope in which every face answers. Shape: `cleo/v1`, see ARCHITECTURE.md.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -33,6 +34,9 @@ pub(crate) struct Failure<'a> {
     fix: Option<&'a str>,
     alternatives: &'a [Alternative],
     retryable: bool,
+    /// The fault of each invalid field of a task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    fields: &'a BTreeMap<String, String>,
 }
 
 impl<'a, T: Serialize> Envelope<'a, T> {
@@ -64,6 +68,7 @@ impl<'a> Failure<'a> {
             fix: error.fix.as_deref(),
             alternatives: &error.alternatives,
             retryable: error.is_retryable(),
+            fields: &error.fields,
         }
     }
 }

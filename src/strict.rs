@@ -23,7 +23,7 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
 }
 
 /// The fields of a request: texts of its address, which are parsed by the type of their field, and a JSON object.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Input {
     pub(crate) texts: Vec<(String, String)>,
     pub(crate) body: Map<String, Value>,

@@ -4,6 +4,7 @@
 mod code;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub(crate) struct Error {
     pub(crate) passing: bool,
     /// The invalid field of the input.
     pub(crate) field: Option<String>,
+    /// The fault of each invalid field, where all of them were checked.
+    pub(crate) fields: BTreeMap<String, String>,
 }
 
 impl Error {
@@ -71,6 +74,7 @@ impl Error {
             source: None,
             passing: false,
             field: None,
+            fields: BTreeMap::new(),
         }
     }
 

@@ -37,8 +37,43 @@ impl Visitor for Vec<Route> {
     }
 }
 
-/// Runs an operation and returns its reply as JSON.
+/// Runs an operation and returns its reply as JSON. A refusal lists the faults of all fields, where the operation does:
+/// each invalid field is left out, and the rest is checked again.
 fn run<Request: DeserializeOwned, Reply: Serialize>(
+    operation: &Operation<Request, Reply>,
+    context: &mut Context,
+    mut input: Input,
+) -> Result<Vec<u8>> {
+    if !operation.facts.lists_faults {
+        return run_once(operation, context, input);
+    }
+    let mut first = match run_once(operation, context, input.clone()) {
+        Err(error) => error,
+        done => return done,
+    };
+    let mut next = first.clone();
+    context.only_checks = true;
+    while let Some(field) = next.field.take()
+        && !first.fields.contains_key(&field)
+    {
+        let end = field.to_lowercase();
+        let is_it = |name: &str| name.to_lowercase().ends_with(&end);
+        input.body.retain(|name, _| !is_it(name));
+        // A task needs one.
+        if field == "title" {
+            input.body.insert(field.clone(), field.as_str().into());
+        }
+        first.fields.insert(field, next.message);
+        match run_once(operation, context, input.clone()) {
+            Err(error) => next = error,
+            Ok(_) => break,
+        }
+    }
+    context.only_checks = false;
+    Err(first)
+}
+
+fn run_once<Request: DeserializeOwned, Reply: Serialize>(
     operation: &Operation<Request, Reply>,
     context: &mut Context,
     input: Input,
@@ -166,11 +201,8 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         let is_twice =
             body.contains_key(name) || texts[..at].iter().any(|(other, _)| other == name);
         if is_twice {
-            let shown: String = name
-                .chars()
-                .filter(|c| !is_control_character(*c))
-                .take(NAME_MAX)
-                .collect();
+            let shown = name.chars().filter(|c| !is_control_character(*c));
+            let shown: String = shown.take(NAME_MAX).collect();
             return Err(error!(InputInvalid, "duplicate parameter `{shown}`"));
         }
     }

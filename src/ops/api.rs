@@ -56,11 +56,11 @@ operations! {
 
     ADD, "add", Write, "POST /api/work/tasks",
     "Adds a task; one whose key is known adds nothing",
-    (tasks::Draft) -> tasks::Added, tasks::add_one, creates: true;
+    (tasks::Draft) -> tasks::Added, tasks::add_one, creates: true, lists_faults: true;
 
     UPDATE, "update", Write, "PATCH /api/work/tasks/{id}",
     "Changes fields of a task; what is left out stays",
-    (tasks::Patch) -> tasks::Updated, tasks::update;
+    (tasks::Patch) -> tasks::Updated, tasks::update, lists_faults: true;
 
     DELETE, "delete", Write, "DELETE /api/work/tasks/{id}",
     "Deletes a task",

@@ -65,6 +65,8 @@ pub(crate) struct Context {
     pub(crate) cache: Arc<Cache>,
     /// The time of the last change of the task that the caller read, where a later one refuses the operation.
     pub(crate) expected: Option<String>,
+    /// Whether requests are only checked: nothing is committed.
+    pub(crate) only_checks: bool,
     /// The required sections of outputs, once they are read.
     sections: OnceCell<Vec<String>>,
     pub(crate) notes: Notes,
@@ -98,6 +100,7 @@ impl Context {
             store,
             cache: Arc::default(),
             expected: None,
+            only_checks: false,
             sections: OnceCell::new(),
             notes: Notes::default(),
         })
@@ -202,6 +205,9 @@ impl Context {
         }
         let mut transaction = self.store.write(&stamp)?;
         let (done, keep) = work(&mut *transaction)?;
+        if self.only_checks {
+            return Err(error!(Internal, "the request was only checked"));
+        }
         if keep {
             let operation = transaction.commit()?;
             self.notes.operation = operation.or(self.notes.operation);

@@ -56,6 +56,8 @@ pub(crate) struct Facts {
     pub(crate) is_versioned: bool,
     /// Whether it waits for workers.
     pub(crate) asks: bool,
+    /// Whether a refusal lists the faults of all fields.
+    pub(crate) lists_faults: bool,
 }
 
 /// How the body of a reply is framed, and that of an error.
@@ -89,6 +91,7 @@ impl Facts {
             without_record: false,
             is_versioned: false,
             asks: false,
+            lists_faults: false,
         }
     }
 

@@ -231,16 +231,17 @@ impl Patch {
     /// Checks the given fields and sets them: values are replaced, lists are extended. The caller checks the rules of
     /// the status and of the graph.
     pub(crate) fn apply(self, task: &mut Task, now: &str, by: &str) -> Result<()> {
+        let within = |field: &'static str| move |error: Error| error.in_field(field);
         if let Some(title) = self.title {
             task.title = title.trim().to_string();
-            check_title(&task.title)?;
+            check_title(&task.title).map_err(within("title"))?;
         }
         if let Some(description) = self.description {
-            check_text("description", &description)?;
+            check_text("description", &description).map_err(within("description"))?;
             task.description = description;
         }
         let phase = self.phase.map(|phase| phase.trim().to_string());
-        check_phase(phase.as_deref())?;
+        check_phase(phase.as_deref()).map_err(within("phase"))?;
         for (name, word, field) in [
             ("phase", phase, &mut task.phase),
             (
@@ -251,25 +252,27 @@ impl Patch {
             ("feature", self.feature, &mut task.feature),
         ] {
             if let Some(word) = word {
-                check_word(name, Some(word.trim()))?;
+                check_word(name, Some(word.trim())).map_err(within(name))?;
                 *field = Some(word.trim().to_string());
             }
         }
         if let Some(due) = self.due {
-            task.due = Some(check_due(&due)?);
+            task.due = Some(check_due(&due).map_err(within("due"))?);
         }
-        task.estimate = check_estimate(self.estimate)?.or(task.estimate);
+        let estimate = check_estimate(self.estimate).map_err(within("estimate"))?;
+        task.estimate = estimate.or(task.estimate);
         task.kind = self.kind.unwrap_or_else(|| task.kind.clone());
         task.priority = self.priority.unwrap_or(task.priority);
         task.size = self.size.or(task.size);
         if let Some(label) = self.labels.iter().find(|label| label.contains(',')) {
             let message = format!("the label `{label}` holds a comma, which separates labels");
-            return Err(Error::new(Code::TaskInvalid, message));
+            return Err(Error::new(Code::TaskInvalid, message).in_field("labels"));
         }
         for line in &self.acceptance {
-            Criterion::check(line.trim())?;
+            Criterion::check(line.trim()).map_err(within("acceptance"))?;
         }
-        let files = check_files(&check_list("files", self.files)?)?;
+        let files = check_list("files", self.files).and_then(|files| check_files(&files));
+        let files = files.map_err(within("files"))?;
         for (name, more, field) in [
             ("labels", self.labels, &mut task.labels),
             ("files", files, &mut task.files),
@@ -278,7 +281,7 @@ impl Patch {
         ] {
             if !more.is_empty() {
                 field.extend(more);
-                *field = check_list(name, std::mem::take(field))?;
+                *field = check_list(name, std::mem::take(field)).map_err(within(name))?;
             }
         }
         for text in self.notes {

@@ -3307,6 +3307,10 @@ export interface components {
             code: string;
             /** Format: uint8 */
             exitCode: number;
+            /** @description The fault of each invalid field of a task. */
+            fields?: {
+                [key: string]: string;
+            };
             fix?: string | null;
             message: string;
             retryable: boolean;

@@ -72,7 +72,8 @@ pub(super) fn depth(
 /// Makes the error for nesting that is too deep.
 fn too_deep(id: &str) -> Error {
     let message = format!("{id} would be nested deeper than {DEPTH_MAX} levels");
-    Error::new(Code::TooDeep, message).fix("cleo list --tree")
+    let error = Error::new(Code::TooDeep, message).in_field("parent");
+    error.fix("cleo list --tree")
 }
 
 /// Returns the dependencies and parts of a task, which must not wait for it.
@@ -88,16 +89,17 @@ fn cycle(way: &[String]) -> Error {
         "tasks would wait for each other in a circle: {}",
         way.join(" → ")
     );
-    Error::new(Code::Cycle, message)
+    Error::new(Code::Cycle, message).in_field("depends")
 }
 
 /// Makes the error for an unknown parent or dependency, with the nearest id that has one digit less or another one.
 fn not_found(tasks: &dyn Tasks, code: Code, name: &str) -> Error {
-    let role = match code {
-        Code::ParentNotFound => "be the parent",
-        _ => "depend on",
+    let (field, role) = match code {
+        Code::ParentNotFound => ("parent", "be the parent"),
+        _ => ("depends", "depend on"),
     };
-    let error = Error::new(code, format!("there is no task {name} to {role}")).fix("cleo list");
+    let message = format!("there is no task {name} to {role}");
+    let error = Error::new(code, message).in_field(field).fix("cleo list");
     let Ok(TaskId(wrong)) = name.parse() else {
         return error;
     };

@@ -41,6 +41,29 @@ test("a comment on a line goes with the words, which Ctrl Enter sends", async ()
   await look.close();
 });
 
+test("all faults of a form stand beside their fields, and the first has the focus", async () => {
+  for (const size of SIZES) {
+    const look = await world.open("/agents/tasks?task=new", "light", size);
+    const { page } = look;
+    await page.getByLabel("Title", { exact: true }).fill("x".repeat(501));
+    await page.getByLabel("Hours").fill("-1");
+    await page.getByLabel("Files").fill("../x");
+    await page.getByLabel("Waits for").fill("T99, soon");
+    await page.getByRole("button", { name: "Create task" }).click();
+    await focused(look, "[name=title][aria-invalid=true]");
+    assert.deepEqual(await page.locator("[aria-invalid=true]").evaluateAll((all) => all.map((one) => one.getAttribute("name"))), ["title", "estimate", "files", "depends"]);
+    await page.getByText("The title has 501 characters; 500 are allowed.").waitFor();
+    await page.getByText("“soon” is not a task id").waitFor();
+    await look.sound("faults");
+    await page.getByLabel("Title", { exact: true }).fill("Count the gulls");
+    await page.getByLabel("Waits for").fill("T99");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("There is no task T99 to depend on").waitFor();
+    await focused(look, "[name=estimate]");
+    await look.close();
+  }
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

@@ -86,3 +86,22 @@ fn completed_task_unblocks_its_dependents() {
         "#,
     );
 }
+
+#[test]
+fn refusal_lists_the_faults_of_all_fields() {
+    let world = World::new();
+    let long = "x".repeat(501);
+    let fields = r#"{"title": "~501 characters", "estimate": "~hours from 0", "files": "~outside",
+        "acceptance": "~without a shell", "depends": "~no task T9", "parent": "~not a task id"}"#
+        .replace('\n', "");
+    world.walk(&format!(
+        r#"
+        POST /api/work/tasks {{"title": "{long}", "estimate": -1, "files": ["../x"], "depends": ["T9"], "parent": "x", "acceptance": ["a :: b | c"]}} -> 400 {{"error": {{"code": "E_INPUT_INVALID", "fields": {fields}}}}}
+        POST /api/work/tasks {{"title": "x", "acceptance": ["a :: true"], "estimate": -1}} -> 400 {{"error": {{"fields": {{"estimate": "*"}}}}}}
+        GET /api/work/tasks -> 200 {{"total": 0}}
+        POST /api/work/tasks {{"title": "One"}} -> 201
+        PATCH /api/work/tasks/T1 {{"title": "", "addFiles": ["/etc"], "addDepends": ["T1"]}} -> 400 {{"error": {{"fields": {{"title": "*", "files": "*", "depends": "*"}}}}}}
+        GET /api/work/tasks/T1 -> 200 {{"task": {{"title": "One"}}}}
+        "#
+    ));
+}

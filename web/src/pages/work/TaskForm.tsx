@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { SUPERVISOR, questionOf, useAgents } from "../../agents/agents";
 import { ScoreView } from "../../agents/ScoreView";
-import { type Failure, api } from "../../api/request";
+import { api } from "../../api/request";
 import { touch, useAct } from "../../api/resource";
 import type { Routed, TaskPage } from "../../api/types";
 import { Button } from "../../parts/Button";
@@ -86,7 +86,11 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
       touch("/api/");
     }
   });
-  const field = (name: Name) => ({ name, value: draft[name], onText: put(name), fault: faultOf(failure, name) });
+  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [failure]);
+  const faults = Object.entries((failure?.detail["fields"] ?? {}) as Record<string, string>);
+  /** The server names a list that grows `addFiles`. */
+  const faultOf = (name: Name) => faults.filter(([field]) => field.toLowerCase().endsWith(name.toLowerCase())).map(([, words]) => sentence(words.replace(/^[\w[\].]+: /, "")))[0];
+  const field = (name: Name) => ({ name, value: draft[name], onText: put(name), fault: faultOf(name) });
   const why = draft.title.trim() === "" ? "A task needs a title" : both.length > 0 ? "Choose between both versions first" : !dirty ? "Nothing was changed" : undefined;
   return (
     <form className="form-pane" ref={form} onSubmit={save} onKeyDown={sendByKey} noValidate>
@@ -94,7 +98,7 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
         <div className="section form-fields">
           <Field label="Title" {...field("title")} />
           <Field label="Description" rows={4} {...field("description")} />
-          <AgentField draft={draft} onChange={put("assignedAgent")} />
+          <AgentField draft={draft} fault={faultOf("assignedAgent")} onChange={put("assignedAgent")} />
           <div className="task-three">
             <Field label="Priority" options={PRIORITIES} {...field("priority")} />
             <Field label="Due" type="date" {...field("due")} />
@@ -110,7 +114,7 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
           </div>
         </div>
         <BothVersions editing={editing} labels={NAMES} onSettled={forgive} />
-        {failure && both.length === 0 && !(Object.keys(draft) as Name[]).some((name) => faultOf(failure, name)) && <Trouble failure={failure} />}
+        {failure && both.length === 0 && faults.length === 0 && <Trouble failure={failure} />}
       </div>
       <footer className="form-foot">
         <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
@@ -122,16 +126,8 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
   );
 }
 
-/** The fault of a field, from the sentence of the server. */
-function faultOf(failure: Failure | null, name: Name): string | null {
-  if (!failure) return null;
-  const field = failure.detail["field"];
-  const isIts = typeof field === "string" ? field.toLowerCase().endsWith(name.toLowerCase()) : new RegExp(`\\b${name === "assignedAgent" ? "agent" : name}\\b`, "i").test(failure.message);
-  return isIts ? sentence(failure.message) : null;
-}
-
 /** Who is to do it; the router can say who fits, and why. */
-function AgentField({ draft, onChange }: { draft: Draft; onChange: (id: string) => void }) {
+function AgentField({ draft, fault, onChange }: { draft: Draft; fault: string | undefined; onChange: (id: string) => void }) {
   const { agents } = useAgents();
   const [found, setFound] = useState<{ message: string; routed: Routed } | null>(null);
   const message = `${draft.title}\n${draft.description}`.trim();
@@ -151,7 +147,7 @@ function AgentField({ draft, onChange }: { draft: Draft; onChange: (id: string) 
   const options = [{ value: "", label: "Unassigned" }, ...(own === "" || known.some(({ value }) => value === own) ? [] : [{ value: own, label: own }]), ...known];
   return (
     <>
-      <Field label="Agent" name="agent" fault={failure && sentence(failure.message)} options={options} value={own} onText={onChange} beside={ask} />
+      <Field label="Agent" name="agent" fault={failure ? sentence(failure.message) : fault} options={options} value={own} onText={onChange} beside={ask} />
       {found && (
         <div className="task-why">
           <ScoreView message={found.message} decision={found.routed.route} agents={agents} left={found.routed.notScored} />
