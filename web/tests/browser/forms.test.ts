@@ -64,6 +64,21 @@ test("all faults of a form stand beside their fields, and the first has the focu
   }
 });
 
+test("a change elsewhere that meets no field of mine is merged, and mine is saved at once", async () => {
+  const look = await world.open("/more", "light", "wide");
+  const { page } = look;
+  await page.route("**/api/events*", (route) => route.abort());
+  await look.go("/work/T2?tab=edit");
+  await page.getByLabel("Title", { exact: true }).fill("Dig deeper");
+  world.cleo("update", "T2", "--description", "By hand.");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  assert.equal(await page.getByRole("alert").count(), 0);
+  const { task } = (await (await fetch(`${world.address}/api/work/tasks/T2`)).json()) as { task: { title: string; description: string } };
+  assert.deepEqual([task.title, task.description], ["Dig deeper", "By hand."]);
+  await look.close();
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

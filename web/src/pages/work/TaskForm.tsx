@@ -1,5 +1,5 @@
 // All fields of a task, for a new one and for one that is there. What is typed is kept until it is saved.
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useEffect, useEffectEvent, useRef, useState, type FormEvent } from "react";
 import { SUPERVISOR, questionOf, useAgents } from "../../agents/agents";
 import { ScoreView } from "../../agents/ScoreView";
 import { api } from "../../api/request";
@@ -72,10 +72,12 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
     const name = part ?? (isNew ? "title" : null);
     if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
   }, [part, isNew]);
+  const sent = useRef(at);
   const put = (name: Name) => (text: string) => editing.put({ [name]: text });
   const [save, { busy, failure, forgive }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
     const where = "/api/work/tasks";
+    sent.current = at;
     const body = bodyOf(draft, base, isNew);
     try {
       const { task: made } = await (isNew ? api.post<{ task: Task }>(where, body) : api.patch<{ task: Task }>(`${where}/${encodeURIComponent(task.id)}`, body, { headers: { "if-match": `"${at}"` } }));
@@ -87,6 +89,15 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
     }
   });
   useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [failure]);
+  // Others changed other fields only: it is sent again, over what is kept now.
+  const isMerged = failure?.code === "E_TASK_CHANGED" && sent.current !== at && both.length === 0;
+  const sendAgain = useEffectEvent(() => {
+    forgive();
+    if (dirty) form.current?.requestSubmit();
+  });
+  useEffect(() => {
+    if (isMerged) sendAgain();
+  }, [isMerged]);
   const faults = Object.entries((failure?.detail["fields"] ?? {}) as Record<string, string>);
   /** The server names a list that grows `addFiles`. */
   const faultOf = (name: Name) => faults.filter(([field]) => field.toLowerCase().endsWith(name.toLowerCase())).map(([, words]) => sentence(words.replace(/^[\w[\].]+: /, "")))[0];
