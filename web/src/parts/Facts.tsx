@@ -5,14 +5,8 @@ import { StatusGlyph, STATE_WORDS, type State } from "./StatusGlyph";
 import type { TaskPage } from "../api/types";
 import { Link } from "../router";
 
-interface SectionProps {
-  title: ReactNode;
-  aside?: ReactNode;
-  children: ReactNode;
-}
-
 /** A part of a page under a heading of its own. */
-export function Section({ title, aside, children }: SectionProps) {
+export function Section({ title, aside, children }: { title: ReactNode; aside?: ReactNode; children: ReactNode }) {
   return (
     <div className="section">
       <h3>
@@ -106,24 +100,16 @@ export function Fact({ label, value, unit, glyph, title, href, wide }: FactProps
       </div>
     </>
   );
-  const look = wide ? "wide" : "";
-  if (href === undefined)
-    return (
-      <div className={look} title={title}>
-        {inside}
-      </div>
-    );
-  return (
-    <Link className={look} href={href} title={title} replace>
-      {inside}
-    </Link>
-  );
+  const about = { className: wide ? "wide" : "", title, children: inside };
+  return href === undefined ? <div {...about} /> : <Link {...about} href={href} replace />;
 }
 
-/** Where a task stands; what is done but was not verified says so. */
+/** Where a task stands; what is done but was not verified says so, and what an agent works on. */
 export function StateFact({ label, page, href }: { label: string; page: TaskPage | undefined; href?: string }) {
   const claimed = page?.state === "done" && !page.verified;
-  return <Fact label={label} glyph={claimed ? undefined : page?.state} value={page && STATE_WORDS[page.state]} unit={claimed ? "not verified" : undefined} href={href} />;
+  return (
+    <Fact label={label} glyph={claimed ? undefined : page?.state} value={page && STATE_WORDS[page.state]} unit={claimed ? "not verified" : page?.live ? "agent at work" : undefined} href={href} />
+  );
 }
 
 /** The head of a table: the names of its columns, each with its look where it has one. */

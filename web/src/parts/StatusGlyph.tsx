@@ -80,7 +80,7 @@ export type State = Row["state"];
 export const STATE_WORDS: Record<State, string> = {
   waiting: "Waiting",
   ready: "Ready",
-  running: "Running",
+  running: "In progress",
   verifying: "Verifying",
   done: "Done",
   failed: "Failed",

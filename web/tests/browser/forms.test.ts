@@ -79,6 +79,21 @@ test("a change elsewhere that meets no field of mine is merged, and mine is save
   await look.close();
 });
 
+test("a task that was only moved is in progress, and no agent is at work", async () => {
+  const headers = { "content-type": "application/json" };
+  await fetch(`${world.address}/api/tasks/T3`, { method: "PUT", headers, body: '{"status":"doing"}' });
+  const fact = ({ page }: Look, label: string) => page.getByRole("group", { name: "Summary" }).locator("a, div").filter({ hasText: label }).first();
+  const ready = async (look: Look) => {
+    await fact(look, "In progress").getByText("1", { exact: true }).waitFor();
+    await fact(look, "At work").getByText("0", { exact: true }).waitFor();
+  };
+  await world.inspect("/work?view=list", "in-progress", { sizes: SIZES, ready });
+  const look = await world.open("/work/T3");
+  await fact(look, "Status").getByText("In progress").waitFor();
+  assert.equal(await look.page.getByText("agent at work").count(), 0);
+  await look.close();
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

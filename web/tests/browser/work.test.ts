@@ -185,7 +185,7 @@ test("a completion that does not hold is refused in place, with what to do", asy
   await page.getByRole("button", { name: "Complete", exact: true }).click();
   await page.getByRole("alert").waitFor();
   assert.match(await page.getByRole("alert").innerText(), /cleo /);
-  await page.getByText("Running").first().waitFor();
+  await page.getByText("In progress").first().waitFor();
   await look.close();
 });
 

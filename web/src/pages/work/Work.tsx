@@ -7,7 +7,7 @@ import { Ghost } from "../../parts/States";
 import { navigate, usePlace, withQuery, Link } from "../../router";
 import { Page, Split, Unknown } from "../../shell/Page";
 import { useKeys } from "../../shell/keys";
-import { useCommands } from "../../shell/places";
+import { useCommands, useStatus } from "../../shell/places";
 import { useFilters, type ViewName, useGraph } from "./filters";
 import { clearMarks, startMarking, toggleMark, useMarks, closeTask, select, useWalk } from "./selection";
 import { Fact, Rail } from "../../parts/Facts";
@@ -170,7 +170,7 @@ function commandsFor(task: string) {
 }
 
 const SHOWN: [State, string][] = [
-  ["running", "Running"],
+  ["running", STATE_WORDS.running],
   ["verifying", "Verifying"],
   ["failed", "Failed"],
   ["needsYou", "Needs you"],
@@ -181,6 +181,7 @@ const SHOWN: [State, string][] = [
 /** Counts of the graph; a state that no task has takes no place, but for those a person looks for. */
 function WorkRail({ graph }: { graph: Graph | undefined }) {
   const counts = graph?.counts;
+  const atWork = useStatus()?.counts?.atWork;
   const always = new Set<State>(["running", "ready", "waiting"]);
   return (
     <Rail>
@@ -191,6 +192,7 @@ function WorkRail({ graph }: { graph: Graph | undefined }) {
         href={withQuery({ status: "done", view: "list" })}
         title={counts && `${counts.done} done, ${counts.verified} of them checked by cleo`}
       />
+      {!graph?.epic && <Fact label="At work" value={atWork} glyph={atWork ? "running" : undefined} href="/" title="Attempts of runs, executions, and claims outside of runs" />}
       {SHOWN.filter(([state]) => always.has(state) || (counts?.[state] ?? 0) > 0).map(([state, label]) => (
         <Fact key={state} label={label} glyph={state !== "running" || (counts?.running ?? 0) > 0 ? state : undefined} value={counts?.[state]} href={withQuery({ status: state, view: "list" })} />
       ))}
