@@ -94,6 +94,19 @@ test("a task that was only moved is in progress, and no agent is at work", async
   await look.close();
 });
 
+test("a phone shows first what needs a person", async () => {
+  for (const [size, first] of [
+    ["phone", "Needs you"],
+    ["wide", "At work"],
+  ] as const) {
+    const look = await world.open("/", "light", size);
+    await look.page.getByRole("region", { name: "Needs you" }).waitFor();
+    assert.equal(await look.page.locator(".home section").first().getAttribute("aria-label"), first);
+    await look.sound("home-order");
+    await look.close();
+  }
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

@@ -6,6 +6,7 @@ import { Ago, plural, timeOfDay } from "../../format";
 import { Button } from "../../parts/Button";
 import { Fact, Rail } from "../../parts/Facts";
 import { Loaded, Refusal, sentence, told } from "../../parts/States";
+import { phone, useMatch } from "../../parts/screen";
 import { StatusGlyph, type State } from "../../parts/StatusGlyph";
 import { Link } from "../../router";
 import { Page } from "../../shell/Page";
@@ -19,6 +20,7 @@ type Need = Now["needsYou"][number];
 export default function Home() {
   const now = usePresent();
   const counts = useStatus()?.counts;
+  const isPhone = useMatch(phone);
   const data = now.data;
   const verified = data?.delivered.filter((one) => one.verified).length;
   return (
@@ -39,6 +41,7 @@ export default function Home() {
           {(all) => (
             <>
               <div className="home-main">
+                {isPhone && <Needs now={all} />}
                 <Part
                   title="At work"
                   of={all.atWork.length}
@@ -54,11 +57,7 @@ export default function Home() {
                     <AtWork key={`${one.run} ${one.task}`} one={one} />
                   ))}
                 </Part>
-                <Part title="Needs you" of={all.needsYouTotal} none="Nothing waits for you.">
-                  {all.needsYou.map((need) => (
-                    <Waiting key={`${need.kind} ${need.task ?? need.run}`} need={need} />
-                  ))}
-                </Part>
+                {!isPhone && <Needs now={all} />}
               </div>
               <div className="home-side">
                 <Part title="Delivered today" of={all.deliveredTotal} none="Nothing was delivered today.">
@@ -105,6 +104,15 @@ const WORDS: Record<Need["kind"], string> = {
   unproven: "Its output is there and not proven.",
   stopped: "The run was stopped before it ended.",
 };
+
+function Needs({ now: { needsYou, needsYouTotal } }: { now: Now }) {
+  const rows = needsYou.map((need) => <Waiting key={`${need.kind} ${need.task ?? need.run}`} need={need} />);
+  return (
+    <Part title="Needs you" of={needsYouTotal} none="Nothing waits for you.">
+      {rows}
+    </Part>
+  );
+}
 
 /** What waits for a person, and the one button that takes it on. */
 function Waiting({ need }: { need: Need }) {
