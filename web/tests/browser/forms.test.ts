@@ -107,6 +107,18 @@ test("a phone shows first what needs a person", async () => {
   }
 });
 
+test("the dialog of a gate begins with its first field", async () => {
+  const look = await world.open("/work/T2", "light", "wide");
+  const { page } = look;
+  await page.getByRole("button", { name: "More for T2" }).click();
+  await page.getByRole("menuitem", { name: /Prove a gate/ }).click();
+  await focused(look, "dialog select");
+  assert.deepEqual(await look.axe(), []);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await look.close();
+});
+
 test("Escape leaves a field, and only then its page", async () => {
   const look = await world.open("/work/T2?tab=edit", "light", "wide");
   const { page } = look;

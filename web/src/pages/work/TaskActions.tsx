@@ -82,7 +82,7 @@ function GateDialog({ id, onClose }: { id: string; onClose: () => void }) {
   };
   return (
     <FormDialog title={`Prove a gate of ${id}`} action={kind === "run" ? "Run it" : "Record"} disabled={text.trim() === ""} act={prove} onClose={onClose}>
-      <Field label="Gate" value={gate} options={GATE_NAMES} onText={(name) => setGate(name as GateName)} />
+      <Field label="Gate" data-first value={gate} options={GATE_NAMES} onText={(name) => setGate(name as GateName)} />
       <Field label="Evidence" value={kind} options={KINDS} onText={(name) => setKind(name as Kind)} />
       <Field label={chosen?.label} className="mono" value={text} maxLength={2000} onText={setText} hint={chosen?.hint} />
       <Command line={`cleo verify ${id} --gate ${gate}`} />
