@@ -94,6 +94,12 @@ test("a task that was only moved is in progress, and no agent is at work", async
   await look.close();
 });
 
+test("a run of several tasks is named by their number", async () => {
+  const look = await world.open("/runs");
+  await look.page.getByText("T2 and 1 more").waitFor();
+  await look.close();
+});
+
 test("a phone shows first what needs a person", async () => {
   for (const [size, first] of [
     ["phone", "Needs you"],
