@@ -61,17 +61,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
-fn find_words(arguments: &[OsString]) -> Option<&[OsString]> {
-    environment::variable(ASKING)?;
-    let start = arguments.iter().position(|word| word == "--")? + 1;
-    arguments.get(start..)
-}
-
 /// Returns the completions of the last word if a completion script calls. On any failure a script
 /// gets no words, because an error message would garble the line.
 pub(super) fn answer(arguments: &[OsString]) -> Option<ExitCode> {
     let shell = environment::variable(ASKING)?;
-    let words = find_words(arguments)?.to_vec();
+    let start = arguments.iter().position(|word| word == "--")? + 1;
+    let words = arguments.get(start..)?.to_vec();
     let shells = Shells::builtins();
     let shell = shells.completer(shell.to_str()?)?;
     let mut command = tree::whole();

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 
+use super::Face;
 use super::run::{self, Progress};
 use super::screen::Tone;
-use super::{Face, environment};
 use crate::config::Settings;
 use crate::coordinator::request::RunRequest;
 use crate::coordinator::{self, Options, Report, RunEnvironment};
@@ -18,6 +18,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
 use crate::id::TaskId;
 use crate::ops::{Context, Notes, Surroundings, init, tasks};
+use crate::runner::find_own_program;
 
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
@@ -46,12 +47,9 @@ pub(super) struct Demo {
     agents: &'static str,
     #[serde(flatten)]
     report: Report,
-    /// Commands to try next, each with a description.
-    next: Vec<[String; 2]>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (program, is_on_path) = environment::find_own_program()?;
     let around = face.surroundings()?;
     let folder = around.directory.join(&arguments.dir);
     make_folder(&folder, &arguments.dir)?;
@@ -74,6 +72,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     tasks::add_batch(&mut context, tasks::read_batch(TASKS.as_bytes(), None)?)?;
     drop(context);
 
+    let program = find_own_program();
     let program = quote(&program.to_string_lossy());
     let command = format!("env CLEO_PROGRAM={program} sh agent.sh --lie-once T6");
     let request = RunRequest {
@@ -95,7 +94,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let error = report.error.take();
     let shown = arguments.dir.to_string_lossy().into_owned();
     let demo = Demo {
-        next: next(&shown, is_on_path),
         folder: shown,
         agents: "script",
         report,
@@ -103,14 +101,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let live = progress.live;
     live.end(&demo, error, &[], |screen| {
         run::render(screen, &demo.report);
-        screen.line(Tone::Plain, "").line(Tone::Strong, "Next");
-        let width = demo.next.iter().map(|[command, _]| command.len()).max();
-        let width = width.unwrap_or_default();
-        for [command, action] in &demo.next {
-            screen
-                .say(Tone::Accent, format!("   {command:width$}"))
-                .line(Tone::Dim, format!("  {action}"));
-        }
+        let enter = format!("cd {}", quote(&demo.folder));
+        let look = "then `cleo list --tree --all`, `cleo why T6`, `cleo runs show`";
+        screen.pair(Tone::Accent, "next: ", format!("{enter}, {look}"));
     })
 }
 
@@ -128,29 +121,4 @@ fn make_folder(path: &Path, named: &Path) -> Result<()> {
     let message = format!("{} exists and is not an empty folder", path.display());
     let other = quote(&format!("{}-2", named.display()));
     Err(Error::new(Code::Exists, message).fix(format!("cleo demo --dir {other}")))
-}
-
-fn next(folder: &str, is_on_path: bool) -> Vec<[String; 2]> {
-    let enter = format!("cd {}", quote(folder));
-    let commands = [
-        ("cargo install --path .", "puts cleo on the PATH"),
-        (&enter, "the workspace"),
-        ("cleo list --tree --all", "the tasks"),
-        ("cleo why T6", "why this skill and this prompt"),
-        (
-            "cleo runs list",
-            "the run; `cleo runs show ID` shows what happened",
-        ),
-        (
-            "cat claudedocs/agent-outputs/MANIFEST.jsonl",
-            "what agents report",
-        ),
-        (
-            "cleo init --agents claude,codex",
-            "in a project of your own",
-        ),
-    ];
-    let commands = commands.into_iter().skip(usize::from(is_on_path));
-    let texts = commands.map(|(command, action)| [command.to_string(), action.to_string()]);
-    texts.collect()
 }

@@ -15,13 +15,14 @@ use crate::config::{
     AGENT, COLOR, FORMAT, KEYS, Key, LLM_API_KEY_ENV, LLM_BASE_URL, LLM_PROVIDER, Origin, Settings,
     Value,
 };
-use crate::error::{Code, Error, Result, is_control_character, is_visible_line};
+use crate::error::{Code, Error, Result, is_control_character, is_visible_line, quote};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::llm::settings::OPENAI_KEY;
 use crate::ops::config::{Files, skills_dirs};
 use crate::ops::runs::{is_known, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
+use crate::runner::orphans::find_given;
 use crate::workspace::{RUNS, Workspace};
 
 /// Maximum length of an invalid URL in a message, in characters.
@@ -207,24 +208,13 @@ fn directory(root: Option<&Path>) -> Result<PathBuf> {
     match env::current_dir() {
         Err(_) if root.is_some_and(Path::is_absolute) => Ok(PathBuf::from(".")),
         found => found.map_err(|cause| {
-            let message = format!("the working directory is gone: {cause}");
-            Error::new(Code::FileUnreadable, message).fix("cd ~")
+            error!(FileUnreadable, "the working directory is gone: {cause}").fix("cd ~")
         }),
     }
 }
 
 pub(super) fn format(settings: &Settings) -> Option<Format> {
     Format::from_str(&settings.text(FORMAT)?, true).ok()
-}
-
-pub(super) fn find_own_program() -> Result<(PathBuf, bool)> {
-    let program = env::current_exe().map_err(|cause| {
-        let message = format!("cleo cannot find its own program: {cause}");
-        Error::new(Code::Internal, message).because(cause)
-    })?;
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_on_path = env::split_paths(&path).any(|folder| Some(&*folder) == program.parent());
-    Ok((program, is_on_path))
 }
 
 /// Reads a variable; an empty one counts as unset.
@@ -258,6 +248,17 @@ fn assignment() -> Result<Assignment> {
     let named = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     let run = actor.or(named);
     let task: Option<TaskId> = parse("CLEO_TASK_ID", "a task id such as T12")?;
+    for name in ["CLEO_TASK_ID", "CLEO_EPOCH"] {
+        let given = run.as_ref().and_then(|run| find_given(run, name));
+        if let (Some(given), Some(now)) = (given, setting(name)?)
+            && given != now
+        {
+            let message =
+                format!("{name} is `{now}`, and the run started this agent with `{given}`");
+            return Err(Error::new(Code::ConfigInvalid, message)
+                .fix(format!("export {name}={}", quote(&given))));
+        }
+    }
     Ok(Assignment {
         run,
         task,

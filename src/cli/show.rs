@@ -45,7 +45,7 @@ pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     }
     if let Some(output) = &shown.output {
         screen.field("output", &output.file);
-        screen.field("proof", describe_proof(output));
+        screen.field("proof", describe_proof(task.id, output));
     }
     if shown.has_no_proof() {
         screen.field("proof", "none, not verified");
@@ -102,7 +102,7 @@ pub(super) fn state(task: &Task, is_ready: bool) -> Cell {
     }
 }
 
-fn describe_proof(output: &ShownOutput) -> String {
+fn describe_proof(task: TaskId, output: &ShownOutput) -> String {
     match output {
         ShownOutput {
             forced: Some(forced),
@@ -112,6 +112,13 @@ fn describe_proof(output: &ShownOutput) -> String {
             verified_at: Some(at),
             ..
         } => format!("verified at {}", format_time(at)),
+        ShownOutput {
+            is_delivered: true,
+            is_foreign: true,
+            ..
+        } => format!(
+            "delivered; verified in another folder, or for another user: `cleo verify output {task}`"
+        ),
         ShownOutput {
             is_delivered: true, ..
         } => "delivered, not verified".to_string(),

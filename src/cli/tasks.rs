@@ -278,6 +278,10 @@ pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<Exit
     let listed = tasks::find(&mut context, &words, archived, arguments.limit)?;
     let listed = tasks::add_availability(&mut context, listed)?;
     face.reply(&listed, &[], |screen| {
-        table(screen, &listed, "no tasks found")
+        table(screen, &listed, "no tasks found");
+        if (listed.tasks.len() as u64) < listed.total {
+            let all = format!("see all with --limit {}", listed.total);
+            screen.line(Tone::Dim, all);
+        }
     })
 }

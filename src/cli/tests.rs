@@ -38,8 +38,6 @@ fn replies() -> Vec<Reply> {
             .or::<executions::Piece<'static>>(),
         one::<agents::register::Imported>("agents.import"),
         one::<agents::lookup::Listed>("agents.list"),
-        one::<agents::One>("agents.trust"),
-        one::<agents::One>("agents.untrust"),
         one::<ask::QueryReply>("ask")
             .or::<Event>()
             .or::<executions::Piece<'static>>(),

@@ -25,8 +25,13 @@ Examples:
   cleo trust                  review, then answer y or n
   cleo trust --list
   cleo trust --yes            in a script
+  cleo trust summarizer       only the worker of this name
   cleo trust --remove         remove all trust in this folder")]
 pub(super) struct Arguments {
+    /// Only what has this name, such as that of a worker, or this text in it
+    #[arg(value_name = "TEXT")]
+    only: Option<String>,
+
     /// Trust everything shown
     #[arg(long, short, conflicts_with_all = ["list", "remove"])]
     yes: bool,
@@ -35,18 +40,19 @@ pub(super) struct Arguments {
     #[arg(long, visible_alias = "dry-run", conflicts_with = "remove")]
     list: bool,
 
-    /// Remove all trust in this folder
+    /// Remove trust in it
     #[arg(long)]
     remove: bool,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let (surroundings, mut notes) = (face.surroundings()?, Notes::default());
+    let only = arguments.only.as_deref();
     if arguments.remove {
-        let revoked = review::revoke(&surroundings, &mut notes, face.settings)?;
+        let revoked = review::revoke(&surroundings, &mut notes, face.settings, only)?;
         return face.answer(&revoked, notes, render);
     }
-    let mut review = review::review(&surroundings, &mut notes, face.settings)?;
+    let mut review = review::review(&surroundings, &mut notes, face.settings, only)?;
     if !arguments.list && review.untrusted > 0 {
         match arguments.yes || is_accepted_by_user(face, &review) {
             true => review = review::accept(&surroundings, review)?,

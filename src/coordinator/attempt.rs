@@ -254,7 +254,10 @@ impl Engine<'_> {
     /// last message keeps its entry and output file.
     fn prepare_repair(&mut self, step: usize) -> Result<()> {
         let task = self.slots[step].task;
-        let is_whole = self.slots[step].has_words || self.lacks_only_message(step)?;
+        let is_of_message = |fault: &Error| fault.code == Code::ReturnMessage;
+        let is_whole = self.slots[step].has_words
+            || self.check_last_words(step).is_some()
+                && self.check_step(step)?.faults.iter().all(is_of_message);
         let given = self.slots[step].prompt.take();
         if let Some(given) = given.filter(|_| is_whole) {
             return self.set_prompt(step, *given.spawned);
@@ -273,12 +276,6 @@ impl Engine<'_> {
                 Ok(())
             }
         }
-    }
-
-    fn lacks_only_message(&mut self, step: usize) -> Result<bool> {
-        let is_of_message = |fault: &Error| fault.code == Code::ReturnMessage;
-        Ok(self.check_last_words(step).is_some()
-            && self.check_step(step)?.faults.iter().all(is_of_message))
     }
 
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the

@@ -1,6 +1,6 @@
 //! Claims steps and prepares their prompts, or reports who else holds them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::engine::Engine;
@@ -8,7 +8,7 @@ use super::scheduler::Event;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::proof::{complete_with_parts, has_verified_work, is_unearned};
+use crate::ops::proof::{check_earlier_work, complete_with_parts, is_unearned};
 use crate::ops::require;
 use crate::ops::runs::{self, liveness};
 use crate::ops::spawn::{self, Preparation};
@@ -90,19 +90,28 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Completes tasks whose work was verified before this run, which another prompt would discard. Returns the others.
+    /// Completes tasks whose work was verified before this run, which another prompt would discard, or holds them where a
+    /// person has to merge or verify it. Returns the others.
     fn complete_verified(&mut self, steps: Vec<usize>) -> Result<Vec<usize>> {
         let mut left = Vec::with_capacity(steps.len());
         for step in steps {
             let id = self.slots[step].task;
             let is_begun = self.first_date(id).is_some();
-            let is_verified = match has_verified_work(&mut self.context, id) {
+            let found = match check_earlier_work(&mut self.context, id, &BTreeSet::new()) {
                 // Its claim tells what is wrong.
-                Err(error) if matches!(error.code, Code::RowDamaged | Code::TaskNotFound) => false,
+                Err(error) if matches!(error.code, Code::RowDamaged | Code::TaskNotFound) => None,
                 found => found?,
             };
-            if is_begun || !is_verified {
+            let Some(mut verdict) = found.filter(|_| !is_begun) else {
                 left.push(step);
+                continue;
+            };
+            // Other runs may be merging beside one with worktrees.
+            if self.trees.is_none() && !verdict.faults.is_empty() && verdict.lacks_only_proof() {
+                verdict = self.prove_in_workspace(id, None, false)?;
+            }
+            if let Some(why) = verdict.explain_wait() {
+                self.inbox.push(Event::Held(step, why, false));
                 continue;
             }
             let task = [(id, None)];

@@ -16,6 +16,7 @@ use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::proof::check_earlier_work;
 use crate::ops::runs::liveness;
 use crate::ops::trust::{Item, ItemKind, list_client_items};
 use crate::ops::{Context, Surroundings, no_task, spawn, tasks};
@@ -61,12 +62,10 @@ pub(super) fn select_tasks(context: &mut Context, request: &RunRequest) -> Resul
     }
     let planned = order_by_urgency(&nodes, &children).into_iter().map(|id| {
         let node = &nodes[&id];
+        let title = titles.get(id).map(|outline| outline.title.clone());
         Planned {
             task_id: id,
-            title: titles
-                .get(id)
-                .map(|outline| outline.title.clone())
-                .unwrap_or_default(),
+            title: title.unwrap_or_default(),
             needs: needs(node, &nodes, &children),
             acceptance: Vec::new(),
             is_epic: node.is_epic,
@@ -316,6 +315,9 @@ pub(crate) struct Rehearsal {
     pub(crate) runner: Option<String>,
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,
+    /// The way in which work that was verified before counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) earlier_work: Option<String>,
 }
 
 pub(crate) fn rehearse(
@@ -330,22 +332,31 @@ pub(crate) fn rehearse(
         Trees::require_startable(&context.workspace)?;
     }
     let ids: BTreeSet<TaskId> = planned.iter().map(|task| task.task_id).collect();
-    let ids = Vec::from_iter(ids);
-    let outlines = context.read(|transaction| transaction.outlines(&ids))?;
+    let sorted = Vec::from_iter(ids.iter().copied());
+    let outlines = context.read(|transaction| transaction.outlines(&sorted))?;
     let (waves, mut shares) = keep_files_apart(planned.clone(), &outlines);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
+        let earlier = check_earlier_work(&mut context, task.task_id, &ids)?;
+        let earlier_work = earlier.and_then(|earlier| match earlier.faults.first() {
+            None => Some("its work is verified and needs no agent".to_string()),
+            Some(_) if earlier.lacks_only_proof() && !options.is_isolated() => Some(
+                "its work was verified, and its commands run again before an agent".to_string(),
+            ),
+            Some(_) => earlier.explain_wait(),
+        });
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());
-        Rehearsal {
+        Ok(Rehearsal {
             wave: waves.get(&task.task_id).copied(),
             shares_files: shares.remove(&task.task_id).unwrap_or_default(),
             task,
             runner: worker.map(|worker| worker.runner.name().to_string()),
             model: worker.and_then(|worker| worker.model.clone()),
             skill,
-        }
+            earlier_work,
+        })
     });
-    let mut tasks: Vec<Rehearsal> = tasks.collect();
+    let mut tasks = tasks.collect::<Result<Vec<Rehearsal>>>()?;
     tasks.sort_by_key(|task| task.wave.unwrap_or(usize::MAX));
     Ok(Rehearsed {
         total: tasks.len(),
@@ -363,12 +374,9 @@ fn keep_files_apart(
     let (mut waves, mut number) = (crate::run::waves(&planned), 0);
     while waves.values().any(|wave| *wave >= number) {
         let (mut occupied, mut is_moved) = (Occupied::default(), false);
-        let of_wave = |task: &&mut Planned| waves.get(&task.task_id) == Some(&number);
-        for task in planned
-            .iter_mut()
-            .filter(|task| !task.is_epic)
-            .filter(of_wave)
-        {
+        let is_in_wave =
+            |task: &&mut Planned| !task.is_epic && waves.get(&task.task_id) == Some(&number);
+        for task in planned.iter_mut().filter(is_in_wave) {
             let patterns = patterns(outlines.files(task.task_id));
             match occupied.conflict(&patterns) {
                 Some(taken) => {

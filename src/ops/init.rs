@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::trust::{Item, list_client_items, trust_given};
+use super::trust::{list_client_items, trust_given};
 use super::{Notes, Surroundings};
 use crate::agent_files::{self, Client};
 use crate::catalogue::list_known_protocols;
@@ -111,7 +111,16 @@ pub(crate) fn init(
         (false, None) => {
             let (workspace, created) = Workspace::create(&root)?;
             write_all(&planned)?;
-            trust_own_settings(surroundings, notes, &workspace, &planned);
+            // There may be commands of somebody else in settings that were there.
+            let mut items = list_client_items(&workspace.root, None);
+            let new = |file: &&Planned| file.there.is_none();
+            items.retain(|item| {
+                planned
+                    .iter()
+                    .filter(new)
+                    .any(|file| file.path == item.name)
+            });
+            notes.warn(trust_given(surroundings, &workspace, &items));
             created
         }
     };
@@ -131,22 +140,6 @@ pub(crate) fn init(
         list.push(file.path.to_string());
     }
     Ok(done)
-}
-
-/// Trusts the settings of agent programs that are new. There may be commands of somebody else in others.
-fn trust_own_settings(
-    surroundings: &Surroundings,
-    notes: &mut Notes,
-    workspace: &Workspace,
-    planned: &[Planned],
-) {
-    let mut items = list_client_items(&workspace.root, None);
-    let is_new = |item: &Item| {
-        let mut planned = planned.iter();
-        planned.any(|file| file.there.is_none() && file.path == item.name)
-    };
-    items.retain(is_new);
-    notes.warn(trust_given(surroundings, workspace, &items));
 }
 
 struct Planned {

@@ -38,11 +38,12 @@ pub(crate) struct Reviewed {
     pub(crate) standing: Standing,
 }
 
-/// Lists what would run in a workspace, and how each stands.
+/// Lists what would run in a workspace, and how each stands; `only` what has this name, or this text in it.
 pub(crate) fn review(
     surroundings: &Surroundings,
     notes: &mut Notes,
     settings: &Settings,
+    only: Option<&str>,
 ) -> Result<Review> {
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
@@ -59,6 +60,7 @@ pub(crate) fn review(
         Ok(catalogue) => items.extend(Item::list_replacing_items(&catalogue)?),
         Err(error) => notes.warn([error.message]),
     }
+    items.retain(|it| only.is_none_or(|only| it.name == only || it.what.contains(only)));
     Ok(review_items(&Trust::new(surroundings, &workspace), items))
 }
 
@@ -75,19 +77,25 @@ pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Revi
     }
 }
 
-/// Takes away all trust in a workspace, also in one that cannot be read, and returns how everything stands
-/// then.
+/// Takes away all trust in a workspace, also in one that cannot be read, or in a part of it, and reviews it then.
 pub(crate) fn revoke(
     surroundings: &Surroundings,
     notes: &mut Notes,
     settings: &Settings,
+    only: Option<&str>,
 ) -> Result<Review> {
     surroundings
         .assignment
         .refuse_agent("takes no trust away")?;
-    let workspace = surroundings.workspace()?;
-    Trust::new(surroundings, &workspace).take_all()?;
-    review(surroundings, notes, settings)
+    let trust = Trust::new(surroundings, &surroundings.workspace()?);
+    match only {
+        None => trust.take_all()?,
+        Some(_) => {
+            let part = review(surroundings, notes, settings, only)?.items;
+            part.iter().try_for_each(|one| trust.untrust(&one.item))?;
+        }
+    }
+    review(surroundings, notes, settings, only)
 }
 
 impl Review {

@@ -23,7 +23,7 @@ use crate::workspace::Workspace;
 
 pub(crate) use clients::list_client_items;
 pub(crate) use item::{Item, ItemKind, describe_worker};
-pub(crate) use mark::{Key, Place, is_own, is_verified, mark_merged, open_foreign};
+pub(crate) use mark::{Key, Place, is_foreign, is_own, is_verified, mark_merged, open_foreign};
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;

@@ -129,7 +129,12 @@ impl RunRow {
                 .execution_time_ms
                 .or_else(|| between_ms(&record.started_at, until))
                 .unwrap_or(0),
-            bar: (!states.is_empty()).then(|| sample_states(&states)),
+            bar: (!states.is_empty()).then(|| {
+                let n_shown = states.len().min(BAR_MAX);
+                (0..n_shown)
+                    .map(|at| states[at * states.len() / n_shown])
+                    .collect()
+            }),
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
             limit: track.options.as_ref().and_then(|it| it["jobs"].as_u64()),
@@ -152,12 +157,6 @@ fn find_title(run: &Run, track: &RunProjection) -> String {
         }
         named => named.map_or(&run.input, |task| &task.planned.title).clone(),
     }
-}
-
-fn sample_states(states: &[StepState]) -> Vec<StepState> {
-    let n_shown = states.len().min(BAR_MAX);
-    let at = |place: usize| states[place * states.len() / n_shown.max(1)];
-    (0..n_shown).map(at).collect()
 }
 
 fn fault(run: &Run, track: &RunProjection) -> Option<Fault> {

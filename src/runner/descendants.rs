@@ -206,6 +206,7 @@ const TICKS: u64 = 100;
 
 pub(super) struct Stat {
     pub(super) has_ended: bool,
+    pub(super) parent: u32,
     pub(super) group: u32,
     /// How long after the start of the system it began, in ticks.
     pub(super) began: u64,
@@ -217,10 +218,12 @@ pub(super) fn read_stat(process: u32) -> Option<Stat> {
     let rest = &text[text.rfind(')')? + 1..];
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;
-    let group = fields.nth(1)?.parse().ok()?;
+    let parent = fields.next()?.parse().ok()?;
+    let group = fields.next()?.parse().ok()?;
     let began = fields.nth(16)?.parse().ok()?;
     Some(Stat {
         has_ended: matches!(state, "Z" | "X"),
+        parent,
         group,
         began,
     })

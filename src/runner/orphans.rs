@@ -32,6 +32,20 @@ pub(crate) fn start_time(process: u32) -> Option<String> {
     Some(format!("{}/{began}", boot.trim()))
 }
 
+/// Returns the value of a variable with which cleo started the agent of a run that this process belongs to: its shell may
+/// have set another one since.
+pub(crate) fn find_given(run: &str, name: &str) -> Option<String> {
+    let (mut process, mut given) = (std::process::id(), None);
+    while let Some(stat) = descendants::read_stat(process).filter(|stat| stat.parent > 1) {
+        process = stat.parent;
+        let environment = Environment::read(process);
+        if environment.value(RUN) == Some(run.as_bytes()) {
+            given = environment.value(name).map(<[u8]>::to_vec);
+        }
+    }
+    String::from_utf8(given?).ok()
+}
+
 /// Ends the remaining agents of a run in a workspace and returns the number of processes. `groups` are the
 /// groups that it started, each with its start time.
 pub(crate) fn end_agents_of_run(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {

@@ -13,8 +13,8 @@ mod work;
 use std::collections::HashMap;
 
 use super::{
-    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, SpawnVerdict, Stamp,
-    Store, TaskTally, Transaction,
+    Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, Stamp, Store,
+    TaskTally, Transaction,
 };
 use crate::claim::{Claim, Lease};
 use crate::gate::Gates;

@@ -267,8 +267,8 @@ pub(crate) trait Spawns {
         }
     }
 
-    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
-    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
+    /// Reads what came of the latest spawns of tasks, whose ids are sorted: without file, time and receipt.
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnRecord>>;
 
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
 
@@ -279,7 +279,7 @@ pub(crate) trait Spawns {
 }
 
 /// One prepared spawn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRecord {
     pub(crate) task: TaskId,
@@ -299,26 +299,4 @@ pub(crate) struct SpawnRecord {
     pub(crate) forced: Option<String>,
     /// The mark of the user whose cleo verified it.
     pub(crate) mark: Option<String>,
-}
-
-/// The verification in a [`SpawnRecord`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SpawnVerdict {
-    pub(crate) manifest_id: String,
-    pub(crate) verified_at: Option<String>,
-    pub(crate) output_digest: Option<String>,
-    pub(crate) forced: Option<String>,
-    pub(crate) mark: Option<String>,
-}
-
-impl From<&SpawnRecord> for SpawnVerdict {
-    fn from(record: &SpawnRecord) -> SpawnVerdict {
-        SpawnVerdict {
-            manifest_id: record.manifest_id.clone(),
-            verified_at: record.verified_at.clone(),
-            output_digest: record.output_digest.clone(),
-            forced: record.forced.clone(),
-            mark: record.mark.clone(),
-        }
-    }
 }

@@ -96,20 +96,11 @@ impl Occupied {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.taken.len()
-    }
-
     /// Finds who has taken something that overlaps `patterns`.
     pub(crate) fn conflict(&self, patterns: &[Pattern]) -> Option<Taken> {
-        self.conflict_before(self.taken.len(), patterns)
-    }
-
-    /// Finds the same among the first `count` patterns.
-    pub(crate) fn conflict_before(&self, count: usize, patterns: &[Pattern]) -> Option<Taken> {
         let mut found: Option<Taken> = None;
         for pattern in patterns {
-            let Some(at) = self.first_overlap(&pattern.prefix).filter(|at| *at < count) else {
+            let Some(at) = self.first_overlap(&pattern.prefix) else {
                 continue;
             };
             let (owner, prefix) = &self.taken[at];
@@ -178,15 +169,14 @@ mod tests {
         let mut occupied = Occupied::default();
         occupied.occupy(1, read(&["src/auth/**", "docs/auth.md"]));
         occupied.occupy(2, read(&["src/web/x.rs"]));
-        let found = |count, of: &[&str]| {
-            let taken = occupied.conflict_before(count, &read(of));
+        let found = |of: &[&str]| {
+            let taken = occupied.conflict(&read(of));
             taken.map(|taken| (taken.owner, taken.texts))
         };
         let texts = ["src/db", "src/auth/x.rs", "docs"];
-        assert_eq!(found(3, &texts), Some((1, vec![1, 2])));
-        assert_eq!(found(3, &["src/web"]), Some((2, vec![0])));
-        assert_eq!(found(2, &["src/web"]), None);
-        assert_eq!(found(3, &["src", "src/web"]), Some((1, vec![0])));
-        assert_eq!(found(3, &["src/db", "README.md"]), None);
+        assert_eq!(found(&texts), Some((1, vec![1, 2])));
+        assert_eq!(found(&["src/web"]), Some((2, vec![0])));
+        assert_eq!(found(&["src", "src/web"]), Some((1, vec![0])));
+        assert_eq!(found(&["src/db", "README.md"]), None);
     }
 }

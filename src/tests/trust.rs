@@ -84,12 +84,11 @@ fn nobody_answers_in_place_of_worker_that_is_not_trusted() {
 #[test]
 fn trust_is_for_this_folder() {
     let workspace = hostile();
-    let trusted = workspace.ask("agents trust helper");
-    assert_eq!(trusted["result"]["agent"]["standing"], "trusted");
-    assert_eq!(
-        trusted["result"]["agent"]["file"],
-        ".cleo/agents/helper.yaml"
-    );
+    let trusted = workspace.ask("trust helper --yes");
+    assert_eq!(trusted["result"]["total"], 1);
+    let shown = workspace.ask("agents show helper");
+    assert_eq!(shown["result"]["agent"]["standing"], "trusted");
+    assert_eq!(shown["result"]["agent"]["file"], ".cleo/agents/helper.yaml");
     workspace.ask("agents execute 'a summary'");
     assert!(workspace.path("pwned").exists(), "a trusted worker runs");
     std::fs::remove_file(workspace.path("pwned")).unwrap();
@@ -113,7 +112,7 @@ fn trust_is_for_this_folder() {
         workspace.ask("agents show helper")["result"]["agent"]["standing"],
         "trusted"
     );
-    workspace.ask("agents untrust helper");
+    workspace.ask("trust helper --remove");
     workspace.fails("agents execute 'a summary'", "E_UNTRUSTED");
     was_not_run(&workspace);
 }
@@ -154,7 +153,7 @@ fn registered_worker_is_trusted_but_not_in_folder_copy() {
 #[test]
 fn folder_cannot_bring_trust_along() {
     let workspace = hostile();
-    workspace.ask("agents trust helper");
+    workspace.ask("trust helper --yes");
     let home = workspace.root().with_file_name("home/.local/share/cleo");
     let clone = copy(&workspace);
     // Records of another machine, in the project or for another place, say nothing.
@@ -178,10 +177,12 @@ fn folder_cannot_bring_trust_along() {
 #[test]
 fn only_workers_need_trust() {
     let workspace = TestWorkspace::new();
-    workspace.fails("agents trust toby-technical", "E_AGENT_INVALID");
-    workspace.fails("agents trust nobody", "E_AGENT_NOT_FOUND");
+    assert_eq!(
+        workspace.ask("trust toby-technical --yes")["result"]["total"],
+        0
+    );
     let workspace = hostile().env("HOME", "");
-    workspace.fails("agents trust helper", "E_CONFIG_INVALID");
+    workspace.fails("trust helper --yes", "E_CONFIG_INVALID");
     workspace.fails("agents execute 'a summary'", "E_UNTRUSTED");
     let reply = workspace.ask("agents register W --command true");
     says(&reply["warnings"][0], "not trusted");
@@ -351,7 +352,7 @@ fn trust_of_many_at_once_is_kept() {
             let (workspace, all) = (&workspace, &all);
             scope.spawn(move || {
                 all.wait();
-                workspace.ok(&format!("agents trust w{n}"));
+                workspace.ok(&format!("trust w{n} --yes"));
             });
         }
     });
@@ -596,7 +597,7 @@ fn agent_of_run_trusts_nothing() {
     is_untrusted(&agent, "trust --yes");
     let registered = agent.ask("agents register W --command 'touch pwned'");
     assert_eq!(registered["result"]["agent"]["standing"], "untrusted");
-    is_untrusted(&agent, "agents trust w");
+    is_untrusted(&agent, "trust w --yes");
     is_untrusted(&agent, "session end --force");
     is_untrusted(&agent, "phase complete --force build");
 }

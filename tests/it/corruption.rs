@@ -155,16 +155,23 @@ fn readable_rows_of_broken_database_are_saved() {
         told.map(|finding| finding["message"].as_str().unwrap().to_string() + "\n")
             .collect::<String>()
     };
-    insta::assert_snapshot!(told("database.repair") + &told("database.lost"), @"
-    what can be read was saved into [WORKSPACE]/.cleo/cleo.db-saved-20260126T090000.000Z; see `cleo backup --help`
+    let all = told("database.repair") + &told("database.lost");
+    let digest = all.split("saved-").nth(1).unwrap()[..16].to_string();
+    insta::assert_snapshot!(all.replace(&digest, "DIGEST"), @"
+    what can be read was saved into [WORKSPACE]/.cleo/cleo.db-saved-DIGEST; see `cleo backup --help`
     tasks: number 13 to 26
     origins: all rows but 710
     task_labels: references that lead nowhere, 14
     ");
     assert_eq!(fs::read(workspace.path(DATABASE)).unwrap(), broken);
 
-    let saved = workspace.path(".cleo/cleo.db-saved-20260126T090000.000Z");
-    let saved = fs::read(saved).unwrap();
+    workspace.shell("CLEO_NOW=2026-01-27T09:00:00Z cleo doctor --fix");
+    let files = fs::read_dir(workspace.path(".cleo")).unwrap().flatten();
+    let files = files.map(|file| file.path());
+    let saved = files.filter(|path| path.to_string_lossy().contains("cleo.db-saved-"));
+    let saved: Vec<_> = saved.collect();
+    assert_eq!(saved.len(), 1, "{saved:?}");
+    let saved = fs::read(&saved[0]).unwrap();
     world.put(&saved, b"");
     assert_eq!(workspace.result("show T60"), before);
     assert_eq!(workspace.ask("doctor")["success"], true);

@@ -171,6 +171,48 @@ fn what_was_renamed_or_deleted_is_no_longer_found() {
 }
 
 #[test]
+fn cut_result_names_the_command_for_the_rest() {
+    let workspace = TestWorkspace::new();
+    let tasks: Vec<String> = (1..=3)
+        .map(|n| format!(r#"{{"title":"Task {n}"}}"#))
+        .collect();
+    workspace.text("add --batch -", &tasks.join("\n"));
+    let found = workspace
+        .text("find task --limit 2 --format text", "")
+        .stdout;
+    assert!(found.ends_with("see all with --limit 3\n"), "{found}");
+}
+
+#[test]
+fn misspelt_type_is_refused() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One --type tasks");
+    let error = workspace.fails("list --type tsk", "E_INPUT_INVALID");
+    assert_eq!(
+        error["error"]["message"],
+        "no task has the type `tsk`; did you mean `task`?"
+    );
+    for kind in ["task", "tasks", "chore"] {
+        workspace.ok(&format!("list --type {kind}"));
+    }
+}
+
+#[test]
+fn closed_parent_is_warned_of() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add Whole");
+    workspace.ok("complete T1");
+    let warning = "T1 is done and does not wait for T2: `cleo reopen T1`";
+    assert_eq!(
+        workspace.ask("add Part --parent T1")["warnings"][0],
+        warning
+    );
+    workspace.ok("update T2 --parent none");
+    let moved = workspace.ask("update T2 --parent T1");
+    assert_eq!(moved["warnings"][0], warning);
+}
+
+#[test]
 fn nothing_found_is_said_and_no_error() {
     let workspace = TestWorkspace::new();
     insta::assert_snapshot!(workspace.cleo("list"));

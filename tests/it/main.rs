@@ -13,6 +13,7 @@ mod world;
 #[path = "../tidy.rs"]
 mod tidy;
 
+mod advice;
 mod agents;
 mod archive;
 mod ask;

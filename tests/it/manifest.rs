@@ -543,6 +543,27 @@ fn eight_processes_beside_shell_loop_lose_and_tear_nothing() {
 }
 
 #[test]
+fn entry_of_a_prompt_is_linked_to_its_task() {
+    let workspace = TestWorkspace::new();
+    for title in ["One", "Two"] {
+        workspace.ok(&format!("add {title}"));
+    }
+    workspace.ok("spawn T1 T2");
+    workspace.ok("spawn T2 --again");
+    for id in ["two-2026-01-26", "one-2026-01-26-2"] {
+        let mut other = entry(id);
+        other["linked_tasks"] = json!(["T1"]);
+        let error = append(&workspace, &other.to_string())["error"].clone();
+        let is_of_two = id.starts_with("two");
+        assert_eq!(
+            error["code"] == "E_ENTRY_INVALID",
+            is_of_two,
+            "{id} {error}"
+        );
+    }
+}
+
+#[test]
 fn of_many_that_append_one_id_one_succeeds() {
     let workspace = TestWorkspace::with_plan();
     let text = entry("the-one").to_string();

@@ -1326,14 +1326,93 @@ fn verified_work_is_completed_without_another_agent() {
 }
 
 #[test]
-fn agent_of_run_answers_no_other_task() {
+fn stale_proof_is_taken_again_before_an_agent() {
+    let workspace = verify_failed_task();
+    workspace.write("beside", "It makes the proof stale.");
+    let planned = workspace.result("run T2 --dry-run --command true");
+    says(&planned["tasks"][0]["earlierWork"], "commands run again");
+    let result = expect_exit(run(&workspace, "T2", "works"), 0);
+    assert_eq!(task(&result, "T2")["attempts"], 0, "{result}");
+}
+
+#[test]
+fn proof_in_words_that_is_stale_holds_the_task() {
     let workspace = plan_epic();
-    workspace.write("agent.sh", "cleo spawn T3 >refused 2>&1");
+    expect_exit(run(&workspace, "T2", "works"), 0);
+    workspace.ok("update T2 --acceptance 'It reads well'");
+    workspace.ok("verify T2 --accept 1 --note 'I read it'");
+    // Not a change of what was wanted.
+    workspace.change_database("UPDATE tasks SET status = 'pending' WHERE number = 2");
+    workspace.ok("update T2 --note checked");
+    workspace.write("beside", "It makes the proof stale.");
+    let (exit, result) = run(&workspace, "T2", "works");
+    assert_eq!((exit, &task(&result, "T2")["attempts"]), (81, &json!(0)));
+    says(&task(&result, "T2")["reason"], "stale proof: criterion 1");
+}
+
+/// Has the agent of T2 run lines in a shell, and returns what each says.
+fn try_as_agent(workspace: &TestWorkspace, lines: &[&str]) -> String {
+    let tried = lines
+        .iter()
+        .map(|line| format!("{line} --format text >>tried 2>&1\n"));
+    workspace.write("agent.sh", tried.collect::<String>());
     let words = ["run", "T2", "--command", "sh agent.sh", "--repair", "0"];
     workspace.json(&words);
-    let refused = workspace.read("refused");
-    let why = "an agent of a run works only on its own task and its parts, not on T3";
-    assert!(refused.contains(why), "{refused}");
+    workspace.read("tried")
+}
+
+#[test]
+fn agent_of_run_moves_and_frees_no_other_task() {
+    let workspace = plan_epic();
+    workspace.ok("add Aside");
+    let tried = try_as_agent(
+        &workspace,
+        &[
+            "cleo spawn T3",
+            "cleo update T3 --status blocked",
+            "cleo update T3 --remove-depends T2",
+            "cleo update T6 --depends T3",
+            "cleo add Part --parent T2 --quiet",
+            "cleo update T7 --status paused --quiet",
+        ],
+    );
+    let why = "an agent of a run works only on its own task and its parts, not on T";
+    insta::assert_snapshot!(tried.replace(why, "[…]"), @"
+    error[E_STATUS_REFUSED]: […]3: its holder may, or a person
+      try: cleo show T3
+    error[E_STATUS_REFUSED]: […]3: its holder may, or a person
+      try: cleo show T3
+    error[E_STATUS_REFUSED]: […]3: its holder may, or a person
+      try: cleo show T3
+    error[E_STATUS_REFUSED]: […]6: its holder may, or a person
+      try: cleo show T6
+    Added T7 pending  Part
+    Updated T7 paused  Part
+    ");
+    assert!(statuses(&workspace).contains("T3 pending, T4"));
+}
+
+#[test]
+fn agent_of_run_acts_under_no_other_task() {
+    let workspace = plan_epic();
+    workspace.ok("add Aside");
+    workspace.ok("claim T6");
+    let tried = try_as_agent(
+        &workspace,
+        &[
+            "CLEO_TASK_ID=T6 CLEO_EPOCH=1 cleo release T6",
+            "CLEO_TASK_ID=T1 CLEO_EPOCH= cleo cancel T3",
+            "CLEO_EPOCH=7 cleo verify T2",
+        ],
+    );
+    insta::assert_snapshot!(tried, @"
+    error[E_CONFIG_INVALID]: CLEO_TASK_ID is `T6`, and the run started this agent with `T2`
+      try: export CLEO_TASK_ID=T2
+    error[E_CONFIG_INVALID]: CLEO_TASK_ID is `T1`, and the run started this agent with `T2`
+      try: export CLEO_TASK_ID=T2
+    error[E_CONFIG_INVALID]: CLEO_EPOCH is `7`, and the run started this agent with `1`
+      try: export CLEO_EPOCH=1
+    ");
 }
 
 #[test]

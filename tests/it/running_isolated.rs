@@ -145,6 +145,20 @@ fn branch_that_does_not_fit_is_kept_and_its_task_given_back() {
         assert_eq!(refused["success"], false, "{refused}");
         says(&refused, format!("git merge {branch}"));
     }
+    // To merge it needs no agent.
+    let merge = format!("git merge {branch}");
+    let line = format!("run {id} --repair 0 --command false");
+    let planned = workspace.result(format!("{line} --dry-run"));
+    says(&planned["tasks"][0]["earlierWork"], &merge);
+    let words = shlex::split(&line).unwrap();
+    let held = expect_exit(carry_out(&workspace, &words), 81);
+    assert_eq!(held["tasks"][0]["attempts"], 0, "{held}");
+    says(&held["tasks"][0]["reason"], &merge);
+    says(&workspace.result("next")["command"], &merge);
+    says(
+        &workspace.result("status")["recommended"]["command"],
+        &merge,
+    );
     let told = events(&workspace);
     let told_of = |kind: &str| {
         let is_it = |line: &&str| line.contains(kind) && line.contains(branch);

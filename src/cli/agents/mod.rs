@@ -81,31 +81,6 @@ Examples:
   cleo agents check summarizer crawler
   cleo agents check --json | jq -r '.result.checks[] | select(.up | not) | .agent'")]
     Check(Checking) => face.call(&api::CHECK_WORKERS, it, show_checked);
-    /// Trust a worker as it is now, so that messages and plans may run or call it
-    #[command(after_help = "\
-A worker may have come with a repository, in .cleo/agents or in the database. It is neither run
-nor called until you trust it, on this machine, for this folder, and with exactly this command,
-URL and time limit. Programs that the command starts are not checked. Workers that you register
-yourself are trusted at once.
-
-Examples:
-  cleo agents show summarizer        see what would be run or called
-  cleo agents trust summarizer
-  cleo agents untrust summarizer")]
-    Trust(AgentId) => {
-        face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
-            let agent = &done.agent.agent;
-            let may = format!("{} may {}", agent.id, describe_worker(agent));
-            screen.pair(Tone::Good, "trusted ", may);
-        })
-    };
-    /// Remove trust in a worker: it stays listed, but is neither run nor called
-    #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
-    Untrust(AgentId) => {
-        face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
-            screen.pair(Tone::Warn, "untrusted ", &done.agent.agent.id);
-        })
-    };
     /// Show usage, latency and success rate of agents
     #[command(after_help = "\
 Examples:

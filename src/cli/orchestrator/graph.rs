@@ -35,8 +35,7 @@ pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
         );
     }
     for delivered in &ready.delivered {
-        let said = tasks::describe_output(delivered.id, &delivered.output_file);
-        screen.line(Tone::Warn, said);
+        screen.line(Tone::Warn, delivered.describe());
     }
 }
 

@@ -59,6 +59,11 @@ pub(super) fn render_order(screen: &mut Screen, rehearsed: &Rehearsed) {
         ]
     };
     screen.rows(&head, rehearsed.tasks.iter().map(row));
+    for one in &rehearsed.tasks {
+        if let Some(earlier) = &one.earlier_work {
+            screen.line(Tone::Warn, format!("{}: {earlier}", one.task.task_id));
+        }
+    }
 }
 
 fn task_table(screen: &mut Screen, tasks: &[TaskRun]) {

@@ -1,6 +1,8 @@
 use super::World;
 use super::work::plan_epic;
-use crate::ops::agents;
+use crate::config::Settings;
+use crate::ops::Notes;
+use crate::ops::review::{accept, review};
 
 #[test]
 fn skills_and_manifest_entries_are_listed_and_shown() {
@@ -51,8 +53,9 @@ fn new_agent_inherits_no_status_from_removed_one() {
         POST /api/agents/create {"name": "R", "prompt": "p", "command": ["true"], "intents": ["a.b"]} -> 201 {"agent": {"standing": "untrusted"}}
         "#,
     );
-    let id = agents::AgentId { id: "r".into() };
-    agents::trust(&world.surroundings(), id).unwrap();
+    let (around, mut notes) = (world.surroundings(), Notes::default());
+    let workers = review(&around, &mut notes, &Settings::default(), Some("r")).unwrap();
+    accept(&around, workers).unwrap();
     world.walk(
         r#"
         GET /api/agents/r -> 200 {"agent": {"standing": "trusted"}}

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Known, One, Registry, load_with, terms, write};
+use super::{AgentId, One, Registry, load_with, terms, write};
 use crate::agent::{Agent, Kind, SUPERVISOR, runtime_moment};
 use crate::clock::unix_ms;
 use crate::error::{Code, Error, Result, quote};
@@ -107,7 +107,10 @@ pub(crate) fn remove(
     let workspace = surroundings.workspace()?;
     let agent = write(&workspace, |transaction| {
         let known = load_with(transaction, &workspace)?;
-        if surroundings.visible_user().is_none() && is_damaged(transaction, &known, &id) {
+        let is_known = known.agents.iter().any(|agent| agent.id == id);
+        let read = transaction.agent(&id).err();
+        let is_damaged = !is_known && read.is_some_and(|error| error.code == Code::RowDamaged);
+        if surroundings.visible_user().is_none() && is_damaged {
             transaction.remove_agent(&id)?;
             return Ok(Agent::new(&id, Kind::Persistent, &id));
         }
@@ -162,12 +165,6 @@ fn refuse_builtin(id: &str) -> Error {
             format!("cleo agents update {} --status paused", quote(id)),
         ),
     }
-}
-
-fn is_damaged(transaction: &dyn Transaction, known: &Known, id: &str) -> bool {
-    let is_known = known.agents.iter().any(|agent| agent.id == id);
-    let read = transaction.agent(id);
-    !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
 }
 
 /// Removes runtime agents.

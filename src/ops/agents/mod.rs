@@ -32,7 +32,6 @@ pub(super) use lookup::{check_assignable, find_assigned, require_visible};
 pub(crate) use metrics::{Measuring, metrics};
 pub(crate) use register::{Import, import, register, update};
 pub(crate) use roster::{Roster, View};
-pub(crate) use trust::{trust, untrust};
 
 /// An agent with its file, trust and use.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]

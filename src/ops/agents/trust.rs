@@ -1,33 +1,10 @@
 //! Trust in workers. A worker is a program or an address, and its definition may have come with a repository: in
 //! `.cleo/agents` or in the store. So no worker is called that this user has not trusted on this machine.
 
-use super::{AgentId, One, Registry};
 use crate::agent::{Agent, Kind};
-use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
 use crate::ops::trust::{Item, Registrant, Trust, describe_worker};
 use crate::workspace::Workspace;
-
-pub(crate) fn trust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<One> {
-    surroundings.assignment.refuse_agent("trusts nothing")?;
-    let (workspace, registry) = (surroundings.workspace()?, Registry::load(surroundings)?);
-    let agent = registry.known.require(&id)?;
-    if !agent.is_worker() {
-        let message = format!("`{id}` runs no program and calls no address, so it needs no trust");
-        let error = Error::new(Code::AgentInvalid, message);
-        return Err(error.fix(format!("cleo agents show {}", quote(&id))));
-    }
-    let trust = Trust::new(surroundings, &workspace);
-    trust.trust(&Item::worker(agent), Registrant::User, &surroundings.clock)?;
-    Ok(registry.show(agent.clone()))
-}
-
-pub(crate) fn untrust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<One> {
-    let (workspace, registry) = (surroundings.workspace()?, Registry::load(surroundings)?);
-    let agent = registry.known.require(&id)?;
-    Trust::new(surroundings, &workspace).untrust(&Item::worker(agent))?;
-    Ok(registry.show(agent.clone()))
-}
 
 /// Trusts a worker that its registrant has just named. Returns a warning if it cannot be trusted: it stays registered.
 /// A program that was named over HTTP is never trusted, nor is a worker that an agent of a run names.

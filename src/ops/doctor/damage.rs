@@ -8,6 +8,7 @@ use crate::file::unwritable;
 use crate::id::TaskId;
 use crate::ops::transfer::write_copy;
 use crate::store::left_out::{self, Damage};
+use crate::tree::file_digest;
 use crate::workspace::Workspace;
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
@@ -61,11 +62,15 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
         );
         return Ok(describe_repair(message, lost));
     }
-    let saved = folder.join(format!("cleo.db-saved-{moment}"));
     let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
-    let draft = draft.map_err(|cause| unwritable(&saved, cause))?;
+    let draft = draft.map_err(|cause| unwritable(&folder, cause))?;
     let file = draft.path().join("cleo.db");
     let lost = store.save_readable(&file)?;
+    // Another repair of the same database writes the same file.
+    let digest = file_digest(&file)
+        .unwrap_or_default()
+        .replace("sha256:", "");
+    let saved = folder.join(format!("cleo.db-saved-{digest:.16}"));
     fs::rename(&file, &saved).map_err(|cause| unwritable(&saved, cause))?;
     let saved = saved.display();
     let message = format!("what can be read was saved into {saved}; see `cleo backup --help`");

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use self::clients::find_program;
 use super::agents::load_in;
 use super::init::{self, Options};
-use super::trust::Trust;
+use super::trust::{Trust, is_foreign};
 use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
 use crate::clock::timestamp;
 use crate::config::{LLM_BASE_URL, LLM_PROVIDER, Settings};
 use crate::error::{Error, Result, quote};
+use crate::id::{self, TaskId};
 use crate::llm::Model;
 use crate::llm::client::no_key;
 use crate::runner::agent::Runners;
@@ -195,6 +196,7 @@ fn check_workspace(caller: &Surroundings, workspace: &Workspace, findings: &mut 
         },
     });
     findings.push(check_key(caller, workspace));
+    findings.extend(check_proof(&surroundings).unwrap_or_default());
     findings.extend(check_agent_files(&surroundings, workspace));
     // The check of the database reports an error of the store.
     let agents = load_in(workspace).unwrap_or_default();
@@ -214,6 +216,31 @@ fn check_key(surroundings: &Surroundings, workspace: &Workspace) -> Finding {
         Ok(None) => Finding::ok(check, "nothing was verified on this machine yet"),
         Err(error) => Finding::from_error(check, error),
     }
+}
+
+/// Finds outputs that were verified in another folder or for another user, as after a workspace was moved.
+fn check_proof(surroundings: &Surroundings) -> Result<Option<Finding>> {
+    let mut context = Context::open(surroundings.clone())?;
+    let key = Trust::new(surroundings, &context.workspace).read_key();
+    let mut foreign = context.read(|transaction| {
+        let mut ids: Vec<TaskId> = transaction.nodes(None)?.iter().map(|it| it.id).collect();
+        ids.sort_unstable();
+        let spawned = transaction.spawn_verdicts(&ids)?.into_values();
+        let foreign = spawned.filter(|it| is_foreign(key.as_ref(), it));
+        Ok(Vec::from_iter(foreign.map(|it| it.task)))
+    })?;
+    foreign.sort_unstable();
+    let tasks = id::list_first(&foreign, 5);
+    let message = format!(
+        "{tasks}: verified in another folder, or for another user; verify again to count it here"
+    );
+    Ok(foreign.first().map(|first| {
+        Finding::warn(
+            "evidence.marks",
+            message,
+            format!("cleo verify output {first}"),
+        )
+    }))
 }
 
 /// Checks git and the repository of a workspace. Only isolated runs need git, so a problem is a warning.

@@ -7,7 +7,8 @@ use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
 use crate::ops::tasks::{Caller, above, check_epoch, check_holder};
 use crate::ops::{Context, require};
-use crate::store::Tasks;
+use crate::store::{Tasks, Transaction};
+use crate::workspace::OUTPUT_DIR;
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,8 +58,8 @@ pub(crate) fn append(
     Ok(Appended { entry, dry_run })
 }
 
-/// Refuses the entry for the prompt of a task that another agent holds or works on, and the entry for a prompt that
-/// another one replaced.
+/// Refuses the entry for the prompt of a task that another agent holds or works on or that it is not linked to, and the
+/// entry for a prompt that another one replaced.
 fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u32>) -> Result<()> {
     let callers = entry.linked_tasks.iter();
     let callers: Vec<Caller> = callers
@@ -73,7 +74,9 @@ fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u
             {
                 None => {}
                 Some(at) if at + 1 < spawned.len() => {
-                    return Err(refuse_late_entry(&entry.id, *id));
+                    let what = format!("another prompt for {id} has replaced that of the entry");
+                    let error = error!(ClaimLost, "{what} {}", entry.id);
+                    return Err(error.fix(format!("cleo show {id}")));
                 }
                 Some(_) => {
                     caller.refuse_answer(transaction, *id)?;
@@ -81,13 +84,34 @@ fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u
                 }
             }
         }
-        Ok(())
+        match find_prompted(transaction, &entry.id)? {
+            Some(task) if !entry.linked_tasks.contains(&task) => {
+                let message = format!(
+                    "the entry {} is that of {task}, to which it is not linked",
+                    entry.id
+                );
+                Err(Error::new(Code::EntryInvalid, message).fix(format!("cleo show {task}")))
+            }
+            _ => Ok(()),
+        }
     })
 }
 
-fn refuse_late_entry(entry: &str, task: TaskId) -> Error {
-    let message = format!("another prompt for {task} has replaced that of the entry {entry}");
-    Error::new(Code::ClaimLost, message).fix(format!("cleo show {task}"))
+/// Finds the task whose prompt asks for an entry, by the output file that has the same name: `a-2026-01-26-2` is an
+/// entry for `2026-01-26_a.md`.
+fn find_prompted(transaction: &dyn Transaction, id: &str) -> Result<Option<TaskId>> {
+    let bases = [Some(id), id.rsplit_once('-').map(|(base, _)| base)];
+    for base in bases.into_iter().flatten() {
+        let at = base.len().saturating_sub("-2026-01-26".len());
+        let (slug, date) = base.split_at_checked(at).unwrap_or_default();
+        let file = format!("{OUTPUT_DIR}/{}_{slug}.md", date.trim_start_matches('-'));
+        if let Some(task) = transaction.owner_of_output(&file)?
+            && (transaction.spawns(task)?.iter()).any(|spawned| spawned.manifest_id == id)
+        {
+            return Ok(Some(task));
+        }
+    }
+    Ok(None)
 }
 
 /// Finds the task under whose claim an entry is appended: that of the environment, else the only one that the entry is

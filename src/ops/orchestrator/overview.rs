@@ -1,7 +1,5 @@
 //! The state of an epic, or of all work, and the next action.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::brief::Brief;
@@ -13,13 +11,15 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
-use crate::manifest::{Status as EntryStatus, log};
+use crate::manifest::{Entry, Status as EntryStatus, log};
 use crate::ops::runs::liveness;
+use crate::ops::tasks::delivered::find_delivered;
 use crate::ops::tasks::{self, Below, warn_of_problems};
 use crate::ops::{Context, no_task, require};
 use crate::store::{Counts, Transaction};
 use crate::task::graph::Problem;
 use crate::task::{Progress, Status, TaskView};
+use crate::workspace::Workspace;
 
 /// Maximum number of tokens of the answer to `start`, so that it stays below 1,000 with its envelope.
 const START_TOKENS: usize = 900;
@@ -79,6 +79,9 @@ pub(crate) struct Active {
     /// The status of its latest entry in the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<EntryStatus>,
+    /// The command to continue with once its entry says complete.
+    #[serde(skip)]
+    pub(super) command: String,
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -156,8 +159,9 @@ pub(super) fn read(
     let mut ready = tasks::find_ready(context, epic, Some(READY_MAX))?;
     let first = ready.tasks.iter().map(|one| one.task.clone());
     let ids: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
-    ready.delivered = tasks::find_delivered(context, &ids)?;
+    let workspace = context.workspace.clone();
     let (mut overview, apart) = context.read(|transaction| {
+        ready.delivered = find_delivered(&workspace, transaction, &ids)?;
         let scope = Scope::new(transaction, epic);
         let state = transaction.counts(epic)?;
         let count = |status| state.get(&status).copied().unwrap_or(0);
@@ -168,7 +172,8 @@ pub(super) fn read(
             expired_claims.extend(is_open.then_some(claim));
         }
         let epic = epic.map(|id| require(transaction, id)).transpose()?;
-        let active = read_active(transaction, epic.as_ref().map(|epic| epic.id), &manifest)?;
+        let of = epic.as_ref().map(|epic| epic.id);
+        let active = read_active(transaction, of, &workspace)?;
         let done = count(Status::Done) * 100;
         let overview = Overview {
             epic: epic.map(TaskView::from),
@@ -199,18 +204,35 @@ pub(super) fn read(
 fn read_active(
     transaction: &dyn Transaction,
     epic: Option<TaskId>,
-    manifest: &Path,
+    workspace: &Workspace,
 ) -> Result<Vec<Active>> {
     let ids = transaction.recent(epic, Status::Active, ACTIVE_MAX)?;
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let latest = log::latest_for(manifest, &ids, |_| true)?;
+    let mut spawned = Vec::new();
+    for id in &ids {
+        spawned.extend(transaction.latest_spawn_to_show(*id)?);
+    }
+    // Of a task that was spawned, only the entry for its last prompt counts.
+    let counts = |entry: &Entry| {
+        let mut own = spawned
+            .iter()
+            .filter(|it| entry.linked_tasks.contains(&it.task))
+            .peekable();
+        own.peek().is_none() || own.any(|it| it.manifest_id == entry.id)
+    };
+    let latest = log::latest_for(&workspace.manifest()?, &ids, counts)?;
+    let delivered = find_delivered(workspace, transaction, &ids)?;
     let tasks = transaction.readable(&ids)?.into_iter();
     let active = tasks.map(|task| {
+        let id = task.id;
+        let delivered = delivered.iter().find(|it| it.id == id);
         Ok(Active {
-            holder: transaction.claim(task.id)?.and_then(|claim| claim.holder),
-            entry: latest.entry(task.id).map(|entry| entry.status),
+            holder: transaction.claim(id)?.and_then(|claim| claim.holder),
+            entry: latest.entry(id).map(|entry| entry.status),
+            command: delivered
+                .map_or_else(|| format!("cleo complete {id}"), |it| it.command.clone()),
             task: task.into(),
         })
     });

@@ -59,7 +59,7 @@ pub(super) fn recommend(
     if let Some(active) = overview.active.shown.iter().find(has_entry) {
         let id = active.task.id;
         let reason = format!("{id} has a complete entry in the manifest and is still active");
-        return advise("complete", reason, format!("cleo complete {id}"));
+        return advise("complete", reason, &active.command);
     }
     if let Some(claim) = overview.expired_claims.shown.first() {
         let holder = one_line(claim.holder.as_deref().unwrap_or_default(), NAME_MAX);
@@ -70,7 +70,7 @@ pub(super) fn recommend(
     if let Some(delivered) = ready.delivered.first() {
         let (id, file) = (delivered.id, &delivered.output_file);
         let reason = format!("{id} is ready and has output in {file}");
-        return advise("complete", reason, format!("cleo complete {id}"));
+        return advise("complete", reason, &delivered.command);
     }
     match apart.tasks.as_slice() {
         [] => recommend_without_ready(overview, ready, apart),

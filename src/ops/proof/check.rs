@@ -4,14 +4,13 @@
 use std::slice;
 
 use super::complete::{has_command, is_unearned, needs_proof};
-use super::merged::find_unmerged;
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
 use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Forced, Gate};
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
-use crate::ops::tasks::Caller;
+use crate::ops::tasks::{Caller, find_unmerged};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
@@ -45,6 +44,22 @@ impl Verdict {
     /// Returns whether nothing is missing but commands that have to run again.
     pub(crate) fn lacks_only_proof(&self) -> bool {
         self.faults.iter().all(is_about_proof)
+    }
+
+    /// Returns whether nothing speaks against it but stale evidence.
+    pub(super) fn is_stale(&self) -> bool {
+        self.faults.iter().all(|it| it.code == Code::EvidenceStale)
+    }
+
+    /// Returns why earlier work waits for a person; none where the run completes it, or an agent has to work.
+    pub(crate) fn explain_wait(&self) -> Option<String> {
+        let waits = self.is_stale() || self.is_cut_short() || !self.lacks_only_proof();
+        let fault = self.faults.first().filter(|_| waits)?;
+        let fix = fault.fix.as_deref().unwrap_or_default();
+        Some(match fault.message.contains(fix) {
+            true => fault.message.clone(),
+            false => format!("{}: run `{fix}`", fault.message),
+        })
     }
 
     /// Returns whether nothing is missing but proof, also of gates whose command failed: its end is told on lines of

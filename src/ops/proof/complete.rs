@@ -1,20 +1,22 @@
 //! Completing a task, after its check.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use serde::Deserialize;
 
 use super::by_agent::refuse_or_defer;
-use super::check::{Subject, Verdict};
-use super::merged::is_merged;
+use super::check::{Subject, Verdict, check};
 use crate::error::Result;
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
 use crate::ops::tasks::{
-    Moved, check_clock, check_holder, claim, finish, open_parts, refuse_cancelled, waiting_for,
+    Moved, check_clock, check_holder, claim, find_unmerged, finish, has_branch, open_parts,
+    refuse_cancelled, waiting_for,
 };
 use crate::ops::trust::{Trust, is_verified, mark_merged};
 use crate::ops::{Context, require};
-use crate::store::{Change, SpawnRecord, SpawnVerdict, Transaction};
+use crate::store::{Change, Transaction};
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
@@ -211,40 +213,54 @@ pub(crate) fn is_unearned(
 ) -> Result<bool> {
     let key = trust.read_key();
     let spawn = transaction.latest_spawn(task)?;
-    let is_unverified =
-        spawn.is_some_and(|spawn| !is_verified(key.as_ref(), task, &SpawnVerdict::from(&spawn)));
+    let is_unverified = spawn.is_some_and(|spawn| !is_verified(key.as_ref(), &spawn));
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }
 
 /// Fields whose change asks for other work.
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
-/// Returns whether the work for the last prompt of a task that can be done now was verified and is merged, and nothing
-/// else was asked for since.
-pub(crate) fn has_verified_work(context: &mut Context, id: TaskId) -> Result<bool> {
+/// Checks work for the last prompt of a task that was verified, or has to be merged only; none where an agent has to
+/// work, also because something else was asked for since. `before` are the tasks that are done first.
+pub(crate) fn check_earlier_work(
+    context: &mut Context,
+    id: TaskId,
+    before: &BTreeSet<TaskId>,
+) -> Result<Option<Verdict>> {
     let key = Trust::new(&context.surroundings, &context.workspace).read_key();
     let spawn = context.read(|transaction| {
-        let spawn = transaction.latest_spawn(id)?;
         let task = require(transaction, id)?;
         let is_open = matches!(task.status, Status::Pending | Status::Active);
-        if !is_open || !waiting_for(transaction, &task)?.is_empty() {
+        let waits = waiting_for(transaction, &task)?;
+        let spawn = transaction.latest_spawn(id)?.filter(|_| is_open);
+        if spawn.is_none() || !waits.iter().all(|need| before.contains(need)) {
             return Ok(None);
         }
         let told = transaction.changes(0, Some(id), u32::MAX)?;
         let changes = told.iter().rev().map(|one| &one.change);
-        let mut since = changes.take_while(|change| change.kind != "verified");
+        let mut since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
         let asks_for_more = |change: &Change| {
             let has = |field: &&str| change.detail.get(field).is_some();
             change.detail["status"]["from"] == "done" || WANTED.iter().any(has)
         };
         Ok(spawn.filter(|_| !since.any(asks_for_more)))
     })?;
-    let is_own = |spawn: &SpawnRecord| is_verified(key.as_ref(), id, &SpawnVerdict::from(spawn));
-    match spawn.filter(is_own) {
-        Some(spawn) => {
-            let workspace = context.find_judged_workspace(id)?;
-            is_merged(&workspace, &spawn)
-        }
-        None => Ok(false),
+    let Some(spawn) = spawn else {
+        return Ok(None);
+    };
+    let workspace = context.find_judged_workspace(id)?;
+    let unmerged = find_unmerged(&workspace, &spawn)?;
+    let is_verified = is_verified(key.as_ref(), &spawn) && has_branch(&workspace, &spawn);
+    if unmerged.is_none() && !is_verified {
+        return Ok(None);
     }
+    let verdict = check(context, id, None, false)?;
+    Ok(match unmerged {
+        Some(mut unmerged) if is_verified || verdict.is_stale() => {
+            unmerged.message += &format!("; `cleo spawn {id} --again` starts over");
+            Some(unmerged.into())
+        }
+        Some(_) => None,
+        None => Some(verdict).filter(Verdict::lacks_only_proof),
+    })
 }

@@ -17,17 +17,13 @@ impl TaskGates {
         let stale = self.find_stale(trust);
         let faults = [self.find_open(), stale, self.find_unproven(now)];
         let mut faults = Vec::from_iter(faults.into_iter().flatten());
-        if !faults.is_empty() && !self.has_trusted_commands(trust) {
-            faults.iter_mut().for_each(propose_trust);
-        }
-        faults
-    }
-
-    fn has_trusted_commands(&self, trust: &Trust) -> bool {
         let criteria = self.criteria.iter().map(|one| one.line.clone());
         let mut items = Item::criteria(self.task_id, &Vec::from_iter(criteria));
         items.extend(self.gates.keys().flat_map(|gate| self.commands(*gate)));
-        items.iter().all(|item| trust.is_trusted(item))
+        if !faults.is_empty() && !items.iter().all(|item| trust.is_trusted(item)) {
+            faults.iter_mut().for_each(propose_trust);
+        }
+        faults
     }
 
     fn find_open(&self) -> Option<Error> {

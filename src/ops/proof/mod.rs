@@ -9,7 +9,6 @@ mod evidence;
 mod faults;
 mod file;
 mod left;
-mod merged;
 mod message;
 mod output;
 mod prompt;
@@ -22,7 +21,7 @@ mod verify;
 
 pub(crate) use check::{Undone, Verdict, check, find_undone};
 pub(crate) use complete::{
-    Complete, Completion, complete, complete_with_parts, has_verified_work, is_unearned,
+    Complete, Completion, check_earlier_work, complete, complete_with_parts, is_unearned,
     needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};

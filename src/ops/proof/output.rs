@@ -7,15 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::find_unknown_tasks;
 use super::file::check_file;
-use super::merged::find_unmerged;
 use super::{Report, Violation, violation};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::{Entry, Status, log};
-use crate::ops::tasks::{Caller, check_epoch};
+use crate::ops::tasks::{Caller, check_epoch, find_unmerged};
 use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, SpawnVerdict, Transaction};
+use crate::store::{SpawnRecord, Transaction};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 // A doc comment would become the help of the command.
@@ -63,8 +62,8 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     let trust = Trust::new(&context.surroundings, &context.workspace);
     let key = trust.read_key();
     let record = record.filter(|record| {
-        let is_known = is_verified(key.as_ref(), id, &SpawnVerdict::from(record))
-            && record.output_digest == verdict.output_digest;
+        let is_known =
+            is_verified(key.as_ref(), record) && record.output_digest == verdict.output_digest;
         // Work that its agent calls partial or blocked proves nothing.
         verdict.report.has_passed() && verdict.entry_status == Some(Status::Complete) && !is_known
     });

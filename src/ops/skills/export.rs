@@ -108,18 +108,15 @@ fn choose(surroundings: &Surroundings, target: &Path, names: &[String]) -> Resul
         true => elsewhere.skill(name).cloned().map_err(|error| {
             let everywhere = catalogue(surroundings).ok();
             let there = everywhere.as_ref().and_then(|all| all.skill(name).ok());
-            there.map_or(error, onto_itself_error)
+            there.map_or(error, |Skill { name, path, .. }| {
+                let why = "and no skill is exported onto itself";
+                let error = error!(InputInvalid, "{path} is the only `{name}`, {why}");
+                error.fix(format!("cleo skills show {}", quote(name)))
+            })
         }),
         false => Err(no_file_name(name)),
     };
     names.iter().map(find).collect()
-}
-
-/// Returns the error for a skill that only the target folder has.
-fn onto_itself_error(skill: &Skill) -> Error {
-    let Skill { name, path, .. } = skill;
-    let message = format!("{path} is the only `{name}`, and no skill is exported onto itself");
-    Error::new(Code::InputInvalid, message).fix(format!("cleo skills show {}", quote(name)))
 }
 
 fn no_file_name(name: &str) -> Error {

@@ -148,7 +148,8 @@ pub(crate) fn spawn_many(
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
-    let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
+    let needs_known = options.strict || options.force_inject;
+    let mut preparation = Preparation::new(context, catalogue, needs_known)?;
     let mut batch = preparation.spawn_all(context, ids, options, &mut |_, _| true, take)?;
     context.notes.warn(std::mem::take(&mut batch.warnings));
     context.notes.failure = batch.error(options);

@@ -73,11 +73,6 @@ pub(crate) struct Injected {
 }
 
 impl Options {
-    /// Returns whether the embedded protocols are needed.
-    fn needs_known(&self) -> bool {
-        self.strict || self.force_inject
-    }
-
     /// Writes the options of a command that does the same.
     fn write_options(&self) -> String {
         let template = self.template.as_ref();
@@ -118,7 +113,8 @@ pub(crate) fn rehearse(context: &mut Context, options: Options) -> Result<Spawne
 pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> {
     let task = options.task;
     let catalogue = catalogue(context, &options, &task.to_string())?;
-    let mut preparation = Preparation::new(context, catalogue, options.needs_known())?;
+    let needs_known = options.strict || options.force_inject;
+    let mut preparation = Preparation::new(context, catalogue, needs_known)?;
     context.read(|transaction| {
         require(transaction, task)?;
         preparation.read_manifest_for(transaction, &options, &[task])

@@ -10,7 +10,8 @@ use crate::id::{self, TaskId};
 use crate::manifest::Status;
 use crate::manifest::log::Latest;
 use crate::ops::proof::check_output;
-use crate::ops::tasks::{find_output, waiting_for};
+use crate::ops::tasks::delivered::is_delivered;
+use crate::ops::tasks::waiting_for;
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
 use crate::protocol::message::kind_of;
@@ -89,10 +90,10 @@ impl Preparation {
         task: &Task,
         again: bool,
     ) -> Result<Place> {
-        let names = self.names.as_mut().ok_or_else(|| {
-            let message = "the manifest was not read before a prompt";
-            Error::new(Code::Internal, message)
-        })?;
+        let names = self
+            .names
+            .as_mut()
+            .ok_or_else(|| error!(Internal, "the manifest was not read before a prompt"))?;
         let claim = transaction.claim(task.id)?;
         let now = self.surroundings.clock.timestamp();
         let is_free = claim.is_some_and(|claim| claim.live_holder(&now).is_none());
@@ -125,10 +126,8 @@ impl Preparation {
 
     /// Refuses a prompt for other work while the work for the last prompt verifies: it would count no more.
     fn refuse_to_discard(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
-        if find_output(&self.workspace, transaction, id)?.is_none() {
-            return Ok(());
-        }
-        let Some(record) = transaction.latest_spawn(id)? else {
+        let latest = transaction.latest_spawn_to_show(id)?;
+        let Some(record) = latest.filter(|record| is_delivered(&self.workspace, record)) else {
             return Ok(());
         };
         let required = &self.catalogue.base.sections;

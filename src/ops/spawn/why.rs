@@ -12,7 +12,7 @@ use crate::id::TaskId;
 use crate::ops::tasks::One;
 use crate::ops::trust::{Trust, is_verified};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, SpawnVerdict, Transaction};
+use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -90,10 +90,9 @@ fn replay(
     record: SpawnRecord,
 ) -> Result<Why> {
     let key = Trust::new(&preparation.surroundings, &preparation.workspace).read_key();
-    let is_own = is_verified(key.as_ref(), task.id, &SpawnVerdict::from(&record));
+    let is_own = is_verified(key.as_ref(), &record);
     let receipt: Receipt = serde_json::from_value(record.receipt).map_err(|cause| {
-        let message = format!("the receipt of {} cannot be read", task.id);
-        Error::new(Code::StoreCorrupt, message).because(cause)
+        error!(StoreCorrupt, "the receipt of {} cannot be read", task.id).because(cause)
     })?;
     let place = Place {
         date: receipt.date.clone(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::fence::Caller;
 use super::run_agents::refuse_other;
+use super::waits::warn_of_closed_parent;
 use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -75,6 +76,8 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     let id = added.task.id;
     if added.created {
+        let warning = context.read(|tasks| warn_of_closed_parent(tasks, &added.task))?;
+        context.notes.warn(warning);
         let commands = list_untrusted_given(context, Item::criteria(id, &lines))?;
         context.trust_given(&commands);
     } else {
@@ -158,7 +161,12 @@ impl Batch {
             let key = self.plans[at].task.key.clone();
             let known = match &key {
                 Some(key) if self.keys.contains_key(key) => {
-                    return Err(self.refuse_repeated_key(key));
+                    let own = self.plans.iter();
+                    let own = own.filter(|plan| plan.task.key.as_ref() == Some(key));
+                    let lines = own.filter_map(|plan| plan.line).collect();
+                    return Err(
+                        error!(BatchInvalid, "two lines have the key `{key}`").at_lines(lines)
+                    );
                 }
                 Some(key) => transaction.task_by_key(key)?,
                 None => None,
@@ -177,14 +185,6 @@ impl Batch {
             }
         }
         Ok(())
-    }
-
-    /// The error for a key that tasks of a batch share.
-    fn refuse_repeated_key(&self, key: &str) -> Error {
-        let own = self.plans.iter();
-        let own = own.filter(|plan| plan.task.key.as_deref() == Some(key));
-        let message = format!("two lines have the key `{key}`");
-        Error::new(Code::BatchInvalid, message).at_lines(own.filter_map(|plan| plan.line).collect())
     }
 
     fn resolve_references(&mut self, tasks: &dyn Tasks) -> Result<()> {

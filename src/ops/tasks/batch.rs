@@ -20,6 +20,7 @@ const LINE_MAX: usize = 4 * TEXT_MAX;
 pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Plan>> {
     let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
     let (mut plans, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
+    let unreadable = |cause| error!(FileUnreadable, "the batch cannot be read: {cause}");
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         bytes += line.bytes.map_or(LINE_MAX, <[u8]>::len) as u64 + 1;
         match read_line(line.bytes, line.number) {
@@ -28,8 +29,10 @@ pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec
         }
     }
     if bytes > BATCH_MAX {
-        let message = format!("the batch has more than {BATCH_MAX} bytes");
-        return Err(Error::new(Code::BatchInvalid, message));
+        return Err(error!(
+            BatchInvalid,
+            "the batch has more than {BATCH_MAX} bytes"
+        ));
     }
     refuse(&faults, file)?;
     if plans.is_empty() {
@@ -38,15 +41,12 @@ pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec
     Ok(plans)
 }
 
-fn unreadable(cause: std::io::Error) -> Error {
-    let message = format!("the batch cannot be read: {cause}");
-    Error::new(Code::FileUnreadable, message).because(cause)
-}
-
 fn read_line(line: Option<&[u8]>, number: usize) -> Result<Option<Plan>> {
     let Some(line) = line else {
-        let message = format!("the line has more than {LINE_MAX} bytes");
-        return Err(Error::new(Code::BatchInvalid, message));
+        return Err(error!(
+            BatchInvalid,
+            "the line has more than {LINE_MAX} bytes"
+        ));
     };
     let line = line
         .strip_prefix("\u{feff}".as_bytes())

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::claim::end_undone;
 use super::fence::{Caller, check_epoch, check_holder};
 use super::run_agents::{no_removal, refuse_other};
-use super::waits::warn_of_waits;
+use super::waits::{warn_of_closed_parent, warn_of_waits};
 use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Gate, Gates};
@@ -38,8 +38,10 @@ pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
         ("label", &patch.labels),
     ])?;
     if patch.is_empty() {
-        let message = format!("nothing to change in {id}: no field was given");
-        return Err(Error::new(Code::Usage, message));
+        return Err(error!(
+            Usage,
+            "nothing to change in {id}: no field was given"
+        ));
     }
     check_assignable(context, patch.assigned_agent.as_deref())?;
     let commands = list_untrusted_given(context, Item::criteria(id, &patch.acceptance))?;
@@ -100,6 +102,9 @@ pub(in crate::ops) fn change(
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &gates)?;
+        if before.parent != task.parent {
+            warnings.extend(warn_of_closed_parent(transaction, &task)?);
+        }
         if is_moved && task.status == Status::Active {
             warnings.extend(warn_of_waits(transaction, &task)?);
         }

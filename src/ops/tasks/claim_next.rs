@@ -49,7 +49,12 @@ pub(crate) fn claim_next(
         let claim = put_claim(transaction, id, last.as_ref(), caller, lease, false)?;
         let free = |id: &TaskId| format!("the lease of {id} was over: it is free again");
         let others = freed.iter().filter(|freed| **freed != id);
-        let warnings = others.map(free).chain(describe_passed(&passed)).collect();
+        let more = passed.len().saturating_sub(PASSED_SHOWN);
+        let more =
+            (more > 0).then(|| format!("{more} more were passed over because of their files"));
+        let skipped = passed.iter().take(PASSED_SHOWN);
+        let skipped = skipped.map(|it| format!("skipped: {}", describe_conflict(it)));
+        let warnings = others.map(free).chain(skipped).chain(more).collect();
         start_work(transaction, task, claim, caller, warnings)
     })
 }
@@ -88,14 +93,6 @@ fn choose_or_explain(
             &caller.now,
         )?),
     }
-}
-
-fn describe_passed(passed: &[Conflict]) -> impl Iterator<Item = String> {
-    let first = passed.iter().take(PASSED_SHOWN);
-    let more = passed.len().saturating_sub(PASSED_SHOWN);
-    let more = (more > 0).then(|| format!("{more} more were passed over because of their files"));
-    let passed = |conflict| format!("skipped: {}", describe_conflict(conflict));
-    first.map(passed).chain(more)
 }
 
 /// Makes the error for ready tasks that all touch files of active tasks. It is retryable where somebody works on these.

@@ -57,7 +57,14 @@ pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> 
             check_epoch(transaction, &read_salvaged(transaction, *own)?, caller)?;
         }
         if !request.force {
-            refuse_held(transaction, &deleted, &caller)?;
+            for id in &deleted {
+                check_holder(
+                    transaction,
+                    &read_salvaged(transaction, *id)?,
+                    &caller,
+                    false,
+                )?;
+            }
         }
         for id in &deleted {
             caller.refuse_removal(transaction, &read_salvaged(transaction, *id)?)?;
@@ -121,13 +128,4 @@ fn find_released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId
     released.sort_unstable();
     released.dedup();
     Ok(released)
-}
-
-/// Refuses to delete a task that somebody else holds.
-fn refuse_held(transaction: &dyn Transaction, going: &[TaskId], caller: &Caller) -> Result<()> {
-    for id in going {
-        let task = read_salvaged(transaction, *id)?;
-        check_holder(transaction, &task, caller, false)?;
-    }
-    Ok(())
 }

@@ -7,8 +7,10 @@ pub(crate) mod change;
 pub(crate) mod claim;
 mod claim_next;
 pub(crate) mod delete;
+pub(crate) mod delivered;
 mod fence;
 pub(crate) mod graph;
+mod merged;
 pub(crate) mod moves;
 pub(crate) mod read;
 pub(crate) mod request;
@@ -30,14 +32,15 @@ pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
     find_waves, next, ready, select_independent, warn_of_stuck, waves,
 };
-pub(super) use graph::{choose, find_delivered, find_expired};
+pub(super) use graph::{choose, find_expired};
+pub(super) use merged::{find_unmerged, has_branch};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen, start};
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};
+pub(in crate::ops) use read::warn_of_problems;
 pub(crate) use read::{
-    Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps,
-    describe_output, find, list, list_or_find, tree,
+    Dependencies, HeldClaim, Links, Listed, ListedTask, TreeRow, add_availability, deps, find,
+    list, list_or_find, tree,
 };
-pub(in crate::ops) use read::{find_output, warn_of_problems};
 pub(crate) use request::{Below, Extract, NextRequest, One};
 pub(super) use run_agents::refuse_other;
 pub(super) use waits::{is_split, not_ready, open_parts, waiting_for};

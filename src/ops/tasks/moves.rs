@@ -4,8 +4,8 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::claim::{end_undone, take_or_renew};
+use super::delivered::{Delivered, find_delivered};
 use super::fence::{Caller, check_holder};
-use super::read::{describe_output, find_output};
 use super::run_agents::{refuse_outside_task, refuse_task_of_run};
 use super::waits::{NAMED_MAX, open_below, open_children, try_filter, warn_of_waits};
 use crate::claim::{Claim, Lease};
@@ -127,8 +127,8 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
             return Err(refuse_move(&task, "started", &format!("cleo reopen {id}")));
         }
         let mut warnings = warn_of_waits(transaction, &task)?;
-        let output = find_output(&workspace, transaction, id)?;
-        warnings.extend(output.map(|file| describe_output(id, &file)));
+        let delivered = find_delivered(&workspace, transaction, &[id])?;
+        warnings.extend(delivered.iter().map(Delivered::describe));
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
         let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
         moved.changed |= is_new;

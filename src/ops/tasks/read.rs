@@ -7,15 +7,13 @@ use serde::Serialize;
 use super::graph::problems_around;
 use super::request::One;
 use crate::claim::Claim;
-use crate::clock::is_older;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, nearest};
 use crate::id::TaskId;
 use crate::ops::agents::find_assigned;
 use crate::ops::{Context, require};
 use crate::store::{Archived, Availability, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
-use crate::task::{Task, TaskView};
-use crate::workspace::Workspace;
+use crate::task::{Task, TaskType, TaskView};
 
 /// Maximum number of labels and types in a filter.
 const FILTER_MAX: usize = 100;
@@ -153,8 +151,30 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Page> {
         if let Some(parent) = filter.parent {
             require(tasks, parent)?;
         }
-        tasks.list(filter)
+        let page = tasks.list(filter)?;
+        if page.total == 0 {
+            filter
+                .kinds
+                .iter()
+                .try_for_each(|kind| refuse_misspelt(tasks, kind))?;
+        }
+        Ok(page)
     })
+}
+
+/// Refuses a type that no task has and that is nearly a usual one.
+fn refuse_misspelt(tasks: &dyn Transaction, kind: &TaskType) -> Result<()> {
+    let all = Filter {
+        kinds: vec![kind.clone()],
+        archived: Archived::Shown,
+        ..Filter::default()
+    };
+    match nearest(kind.as_str(), ["epic", "task", "subtask", "research"]) {
+        Some(near) if near != kind.as_str() && tasks.list(&all)?.total == 0 => {
+            Err(error!(InputInvalid, "no task has the type `{kind}`").did_you_mean(near))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_filter(filter: &Filter) -> Result<()> {
@@ -253,25 +273,4 @@ pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<T
         .into_iter()
         .map(TaskView::from)
         .collect())
-}
-/// Returns the output file of the last prompt of a task, if it was written since: work that came back and is to be
-/// verified.
-pub(in crate::ops) fn find_output(
-    workspace: &Workspace,
-    transaction: &dyn Transaction,
-    id: TaskId,
-) -> Result<Option<String>> {
-    let latest = transaction.latest_spawn_to_show(id)?.filter(|record| {
-        let path = workspace.confine(&record.output_file).ok();
-        let there = path.and_then(|path| path.metadata().ok());
-        there.is_some_and(|there| !is_older(there.modified().ok(), &record.at))
-    });
-    Ok(latest.map(|record| record.output_file))
-}
-
-/// Makes the advice for a task with output: to verify it instead of a second prompt.
-pub(crate) fn describe_output(id: TaskId, file: &str) -> String {
-    format!(
-        "{id} has output in {file}: run `cleo verify {id} --run-all`, then `cleo complete {id}`"
-    )
 }

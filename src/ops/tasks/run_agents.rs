@@ -81,8 +81,8 @@ impl Caller {
     }
 
     /// Refuses an agent of a run that removes a criterion with a command, moves or turns a task that the run holds for
-    /// another agent, reopens or cancels a task that is not its own, or makes a task done without `complete`, which leaves the
-    /// verdict to the run.
+    /// another agent, changes the status or the dependencies of a task that is not its own, or makes a task done without
+    /// `complete`, which leaves the verdict to the run.
     pub(in crate::ops) fn refuse_change(
         &self,
         transaction: &dyn Transaction,
@@ -104,6 +104,9 @@ impl Caller {
         noted.labels.clone_from(&after.labels);
         if noted != *after {
             refuse_other(transaction, id, self)?;
+        }
+        if before.status != after.status || before.depends != after.depends {
+            self.refuse_answer(transaction, id)?;
         }
         if after.status != Status::Done || before.status == Status::Done {
             let is_moved = before.is_closed() != after.is_closed();
@@ -190,8 +193,7 @@ pub(in crate::ops) fn refuse_other(
     if caller.has_added(transaction, id)? && !of_run?.contains(&true) {
         return Ok(());
     }
-    let message = format!("{run} holds {id} for another of its agents");
-    Err(Error::new(Code::Claimed, message).fix(show))
+    Err(error!(Claimed, "{run} holds {id} for another of its agents").fix(show))
 }
 
 /// Refuses an agent of a run that reopens or cancels anything but its own task and its parts.
@@ -208,8 +210,9 @@ pub(in crate::ops) fn refuse_outside_task(context: &mut Context, id: TaskId) -> 
 }
 
 fn other_task_error(id: TaskId) -> Error {
-    let message =
-        format!("an agent of a run works only on its own task and its parts, not on {id}");
+    let message = format!(
+        "an agent of a run works only on its own task and its parts, not on {id}: its holder may, or a person"
+    );
     Error::new(Code::StatusRefused, message).fix(format!("cleo show {id}"))
 }
 

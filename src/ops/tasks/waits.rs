@@ -91,6 +91,20 @@ pub(super) fn warn_of_waits(tasks: &dyn Tasks, task: &Task) -> Result<Vec<String
     Ok(open.into_iter().chain(missing).collect())
 }
 
+/// Returns a warning about the parent of a task that is new below it, where the parent is done or cancelled.
+pub(super) fn warn_of_closed_parent(tasks: &dyn Tasks, task: &Task) -> Result<Option<String>> {
+    let Some(parent) = task.parent else {
+        return Ok(None);
+    };
+    let status = tasks.status(parent)?.filter(|status| status.is_closed());
+    Ok(status.map(|status| {
+        format!(
+            "{parent} is {status} and does not wait for {}: `cleo reopen {parent}`",
+            task.id
+        )
+    }))
+}
+
 /// Returns the dependencies of a task that are not done.
 pub(in crate::ops) fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
     try_filter(task.depends.clone(), |id| {

@@ -13,7 +13,7 @@ use crate::file::{create_private, is_own as is_own_file, read_private};
 use crate::gate::{Gate, Gates, Record};
 use crate::id::{self, TaskId};
 use crate::ops::tokens::{data_folder, make_secret};
-use crate::store::{SpawnRecord, SpawnVerdict};
+use crate::store::SpawnRecord;
 
 /// Length of the key, in bytes.
 const KEY: usize = 64;
@@ -42,14 +42,8 @@ impl Key {
     }
 
     /// Makes the mark of a verified output.
-    pub(crate) fn mark_output(&self, task: TaskId, verdict: &SpawnVerdict) -> String {
-        let SpawnVerdict {
-            manifest_id,
-            verified_at,
-            output_digest,
-            ..
-        } = verdict;
-        self.sign(&(task, manifest_id, verified_at, output_digest))
+    fn mark_output(&self, it: &SpawnRecord) -> String {
+        self.sign(&(it.task, &it.manifest_id, &it.verified_at, &it.output_digest))
     }
 
     fn sign(&self, what: &impl Serialize) -> String {
@@ -66,9 +60,14 @@ pub(crate) fn is_own(key: Option<&Key>, task: TaskId, place: Place<'_>, record: 
 }
 
 /// Returns whether this user verified the output of the agent of a spawn.
-pub(crate) fn is_verified(key: Option<&Key>, task: TaskId, verdict: &SpawnVerdict) -> bool {
-    let mark = key.map(|key| key.mark_output(task, verdict));
-    verdict.verified_at.is_some() && mark.is_some() && mark == verdict.mark
+pub(crate) fn is_verified(key: Option<&Key>, spawn: &SpawnRecord) -> bool {
+    let mark = key.map(|key| key.mark_output(spawn));
+    spawn.verified_at.is_some() && mark.is_some() && mark == spawn.mark
+}
+
+/// Returns whether another user verified the output of the agent of a spawn, or this one in another folder.
+pub(crate) fn is_foreign(key: Option<&Key>, spawn: &SpawnRecord) -> bool {
+    spawn.verified_at.is_some() && !is_verified(key, spawn)
 }
 
 /// Opens gates and criteria that passed for another user.
@@ -128,7 +127,7 @@ impl Trust {
     /// Marks a verified output. Returns a warning where there is no key.
     pub(crate) fn mark_spawn(&self, record: &mut SpawnRecord) -> Option<String> {
         let (id, key) = (record.task, self.prepare_key());
-        let marked = key.map(|key| key.mark_output(id, &SpawnVerdict::from(&*record)));
+        let marked = key.map(|key| key.mark_output(record));
         let marked = marked.map(|mark| record.mark = Some(mark));
         let why = marked.err()?.message;
         Some(format!(

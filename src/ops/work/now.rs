@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::runs::{journal, open};
-use crate::ops::tasks::find_output;
+use crate::ops::tasks::delivered::is_delivered;
 use crate::run::log::{Entry, Stream};
 use crate::run::transcript::{self, Channel};
 use crate::run::view::RunRow;
@@ -290,9 +290,10 @@ impl View<'_> {
                 DisplayStatus::Review => NeedKind::Review,
                 DisplayStatus::NeedsYou => NeedKind::Blocked,
                 DisplayStatus::Ready if spawned.contains_key(&id) => {
-                    match find_output(workspace, self.transaction, id)? {
-                        Some(_) => NeedKind::Unproven,
-                        None => continue,
+                    let latest = self.transaction.latest_spawn_to_show(id)?;
+                    match latest.is_some_and(|record| is_delivered(workspace, &record)) {
+                        true => NeedKind::Unproven,
+                        false => continue,
                     }
                 }
                 _ => continue,

@@ -13,7 +13,7 @@ use crate::ops::tasks::graph::load;
 use crate::ops::trust::{Key as UserKey, Trust, is_verified, open_foreign};
 use crate::ops::{Cache, Context};
 use crate::run::{Run, RunProjection, StepState, TaskRun};
-use crate::store::{Outlines, SpawnVerdict, Transaction};
+use crate::store::{Outlines, SpawnRecord, Transaction};
 use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{DisplayStatus, Status, Task};
@@ -156,7 +156,7 @@ impl Scene {
             let is_ready = scene.ready.contains(&id);
             let state = display_status(node.status, is_ready, scene.in_runs.get(&id), gates);
             let spawn = spawns.get(&id);
-            let is_verified = spawn.is_some_and(|spawn| is_verified(key, id, spawn));
+            let is_verified = spawn.is_some_and(|spawn| is_verified(key, spawn));
             if state == DisplayStatus::Done && has_verified_work(spawn, is_verified, gates) {
                 scene.verified.insert(id);
             }
@@ -275,7 +275,7 @@ pub(super) fn find_failed_gate(gates: &Gates) -> Option<Gate> {
 
 /// Returns whether cleo itself verified a task that is done: the output of its agent, or by commands its criteria or all
 /// gates that it requires. A forced task is not verified, nor is one whose gates somebody only said to hold.
-fn has_verified_work(spawn: Option<&SpawnVerdict>, by_spawn: bool, gates: Option<&Gates>) -> bool {
+fn has_verified_work(spawn: Option<&SpawnRecord>, by_spawn: bool, gates: Option<&Gates>) -> bool {
     let forced = gates.is_some_and(|gates| gates.forced.is_some())
         || spawn.is_some_and(|spawn| spawn.forced.is_some());
     let by_gates = gates.is_some_and(|gates| {

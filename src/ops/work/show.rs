@@ -5,10 +5,11 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::proof::{Summary, gates_to_show};
+use crate::ops::tasks::delivered::is_delivered;
 use crate::ops::tasks::{HeldClaim, ListedTask, One, waiting_for};
-use crate::ops::trust::{Trust, is_verified};
+use crate::ops::trust::{Trust, is_foreign, is_verified};
 use crate::ops::{Context, require};
-use crate::store::{OperationFilter, SpawnVerdict, Transaction};
+use crate::store::{OperationFilter, Transaction};
 use crate::task::{Status, Task};
 
 /// Maximum number of children, and of tasks that it waits for, that are named.
@@ -64,6 +65,9 @@ pub(crate) struct ShownOutput {
     pub(crate) verified_at: Option<String>,
     /// Author and time of a completion that was forced without verification.
     pub(crate) forced: Option<String>,
+    /// Whether it was verified in another folder, or for another user, which proves nothing here.
+    #[serde(skip)]
+    pub(crate) is_foreign: bool,
 }
 
 pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown> {
@@ -74,11 +78,11 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let output = tasks.latest_spawn_to_show(id)?.map(|record| {
-            let path = workspace.confine(&record.output_file);
-            let is_delivered = path.is_ok_and(|path| path.exists());
-            let is_verified = is_verified(key.as_ref(), id, &SpawnVerdict::from(&record));
+            let is_delivered = is_delivered(&workspace, &record);
+            let is_verified = is_verified(key.as_ref(), &record);
             ShownOutput {
                 is_delivered,
+                is_foreign: is_foreign(key.as_ref(), &record),
                 file: record.output_file,
                 manifest_id: record.manifest_id,
                 verified_at: record.verified_at.filter(|_| is_verified && is_delivered),

@@ -16,7 +16,7 @@ use crate::id::{self, TaskId};
 use crate::phase::{Counts, Phase};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{
-    Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, SpawnVerdict, Spawns, TaskGates, log,
+    Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, Spawns, TaskGates, log,
 };
 use crate::task::rules::{is_slug, normalize_inside};
 
@@ -111,18 +111,20 @@ impl Spawns for SqliteTransaction<'_> {
         self.first(&sql, [task.0], read_spawn)
     }
 
-    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnRecord>> {
         let sql = "SELECT task, manifest_id, verified_at, output_digest, forced, mark FROM spawns
                    WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
         let verdicts = self.query_ids(sql, tasks, |row| {
-            let verdict = SpawnVerdict {
+            let verdict = SpawnRecord {
+                task: read_id(row)?,
                 manifest_id: row.get(1)?,
                 verified_at: row.get(2)?,
                 output_digest: row.get(3)?,
                 forced: row.get(4)?,
                 mark: row.get(5)?,
+                ..SpawnRecord::default()
             };
-            Ok((read_id(row)?, verdict))
+            Ok((verdict.task, verdict))
         })?;
         let asked_for = |(task, _): &(TaskId, _)| id::place(tasks, *task, |task| *task).is_some();
         Ok(verdicts.into_iter().filter(asked_for).collect())

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Node, TaskGraph};
 use crate::id::{self, TaskId};
-use crate::task::overlap::{Occupied, Pattern, Taken, patterns};
+use crate::task::overlap::{Occupied, Pattern, patterns};
 use crate::task::{Priority, Status};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,7 +62,7 @@ impl TaskGraph {
         let stuck = stuck.filter(|(place, _)| waits[*place] > 0);
         Waves {
             stuck: stuck.map(|(_, node)| node.id).collect(),
-            conflicts: plan.conflicts.into_values().map(|(_, one)| one).collect(),
+            conflicts: plan.conflicts.into_values().collect(),
             waves: plan.waves,
         }
     }
@@ -98,14 +98,10 @@ type Candidate = (Rank, usize);
 struct Plan {
     ranks: Vec<Rank>,
     waves: Vec<Vec<TaskId>>,
-    /// By task, with the number of the wave that it was kept out of last.
-    conflicts: BTreeMap<TaskId, (usize, Conflict)>,
+    conflicts: BTreeMap<TaskId, Conflict>,
     /// Patterns of candidates that wait, by place.
     patterns: HashMap<usize, Vec<Pattern>, RandomState>,
     queues: Queues,
-    /// The patterns of the wave before, and how many of them were taken before each task.
-    before: Occupied,
-    counts: Vec<(Rank, usize)>,
 }
 
 impl Plan {
@@ -116,8 +112,6 @@ impl Plan {
             conflicts: BTreeMap::new(),
             patterns: HashMap::default(),
             queues: Queues::default(),
-            before: Occupied::default(),
-            counts: Vec::new(),
         }
     }
 
@@ -137,9 +131,7 @@ impl Plan {
             let is_held = |round: &Round| queue.is_some_and(|queue| round.held.contains(&queue));
             match queue.filter(|_| is_held(&round)) {
                 Some(queue) => self.queues.push(queue, (rank, place)),
-                None => {
-                    self.place_candidate((rank, place), queue.is_some(), graph, files, &mut round)
-                }
+                None => self.place_candidate((rank, place), graph, files, &mut round),
             }
             if let Some(queue) = queue.filter(|_| !is_held(&round)) {
                 let first = self.queues.pop(queue);
@@ -148,7 +140,6 @@ impl Plan {
         }
         let ids = round.wave.iter().map(|place| graph.nodes[*place].id);
         self.waves.push(ids.collect());
-        (self.before, self.counts) = (round.occupied, round.counts);
         round.wave
     }
 
@@ -156,7 +147,6 @@ impl Plan {
     fn place_candidate<'a>(
         &mut self,
         (rank, place): Candidate,
-        has_waited: bool,
         graph: &TaskGraph,
         files: &impl Fn(TaskId) -> &'a [String],
         round: &mut Round,
@@ -169,56 +159,18 @@ impl Plan {
             let queue = self.queues.queue_number(&taken.prefix);
             self.queues.push(queue, (rank, place));
             round.held.insert(queue);
-            self.note_conflict(id, self.waves.len(), taken, own);
+            self.conflicts.entry(id).or_insert_with(|| Conflict {
+                task: id,
+                conflicts_with: TaskId(taken.owner),
+                files: taken.texts.iter().map(|at| own[*at].clone()).collect(),
+            });
             self.patterns.insert(place, parsed);
             return;
         }
-        if has_waited {
-            self.note_queued_conflict(id, rank, &parsed, own);
-        }
         let queue = |pattern: &Pattern| self.queues.numbers.get(pattern.prefix()).copied();
         round.held.extend(parsed.iter().filter_map(queue));
-        round.counts.push((rank, round.occupied.len()));
         round.occupied.occupy(id.0, parsed);
         round.wave.push(place);
-    }
-
-    fn note_conflict(&mut self, task: TaskId, wave: usize, taken: Taken, own: &[String]) {
-        let conflict = Conflict {
-            task,
-            conflicts_with: TaskId(taken.owner),
-            files: taken.texts.iter().map(|at| own[*at].clone()).collect(),
-        };
-        self.conflicts.insert(task, (wave, conflict));
-    }
-
-    /// Notes the conflict that kept a task in its queue during the wave before.
-    fn note_queued_conflict(
-        &mut self,
-        task: TaskId,
-        rank: Rank,
-        parsed: &[Pattern],
-        own: &[String],
-    ) {
-        let Some(wave) = self.waves.len().checked_sub(1) else {
-            return;
-        };
-        if self
-            .conflicts
-            .get(&task)
-            .is_some_and(|(last, _)| *last == wave)
-        {
-            return;
-        }
-        let ahead = self.counts.partition_point(|(other, _)| *other < rank);
-        let count = self
-            .counts
-            .get(ahead)
-            .map_or(self.before.len(), |(_, n)| *n);
-        let taken = self.before.conflict_before(count, parsed);
-        if let Some(taken) = taken {
-            self.note_conflict(task, wave, taken, own);
-        }
     }
 }
 
@@ -226,8 +178,6 @@ impl Plan {
 struct Round {
     wave: Vec<usize>,
     occupied: Occupied,
-    /// How many patterns were taken when each task of the wave was put into it.
-    counts: Vec<(Rank, usize)>,
     /// Queues for patterns that are taken, whose candidates stay in them.
     held: HashSet<usize, RandomState>,
 }

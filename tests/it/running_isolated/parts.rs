@@ -97,7 +97,8 @@ set -- $words; verb=$1; shift; CLEO_TASK_ID=T2 cleo $verb T3 $*; done";
     expect_exit(run(&workspace, "T1", &script), 0);
     let told = workspace.read("../other");
     assert_eq!(
-        told.matches("holds T3 for another of its agents").count(),
+        told.matches("CLEO_TASK_ID is `T2`, and the run started")
+            .count(),
         9,
         "{told}"
     );

@@ -12,7 +12,6 @@ pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, Waves, describe_conflict, find_waves, select_independent, waves};
 pub(in crate::ops) use choose::{choose, find_expired};
 pub(crate) use drawn::{Part, drawing};
-pub(in crate::ops) use ready::find_delivered;
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 
 use crate::error::Result;

@@ -7,8 +7,9 @@ use super::{check_scope, describe_conflict, problems};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::agents::find_assigned;
+use crate::ops::tasks::delivered::{Delivered, find_delivered};
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{Extract, NextRequest, find_output};
+use crate::ops::tasks::{Extract, NextRequest};
 use crate::ops::{Context, require};
 use crate::store::ReadyTask;
 use crate::task::graph::waves::BOUND;
@@ -31,14 +32,6 @@ pub(crate) struct Ready {
     pub(crate) delivered: Vec<Delivered>,
     /// Why other tasks can never start.
     pub(crate) problems: Vec<Problem>,
-}
-
-/// A task with the output that came back for its last prompt.
-#[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Delivered {
-    pub(crate) id: TaskId,
-    pub(crate) output_file: String,
 }
 
 /// The task to take next.
@@ -67,7 +60,8 @@ pub(crate) struct Next {
 pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
     let mut found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
     let ids: Vec<TaskId> = found.tasks.iter().map(|ready| ready.task.id).collect();
-    found.delivered = find_delivered(context, &ids)?;
+    let workspace = context.workspace.clone();
+    found.delivered = context.read(|tasks| find_delivered(&workspace, tasks, &ids))?;
     warn_of_problems(context, &found.problems);
     Ok(found)
 }
@@ -97,25 +91,6 @@ pub(crate) fn find_ready(
     })
 }
 
-/// Finds the output that came back for some tasks.
-pub(in crate::ops) fn find_delivered(
-    context: &mut Context,
-    ids: &[TaskId],
-) -> Result<Vec<Delivered>> {
-    let workspace = context.workspace.clone();
-    context.read(|transaction| {
-        let mut delivered = Vec::new();
-        for id in ids {
-            let output_file = find_output(&workspace, transaction, *id)?;
-            delivered.extend(output_file.map(|output_file| Delivered {
-                id: *id,
-                output_file,
-            }));
-        }
-        Ok(delivered)
-    })
-}
-
 /// Chooses the next task, and warns of tasks that can never start.
 pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> {
     let (now, epic) = (context.now(), request.epic);
@@ -130,10 +105,9 @@ pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> 
         if let Some(ReadyTask { task, .. }) = &choice.task {
             unblocks = tasks.list_unblocked_by(task.id)?;
             assigned = require(tasks, task.id)?.assigned_agent.filter(|_| sees_all);
-            command = Some(match find_output(&workspace, tasks, task.id)? {
-                Some(_) => format!("cleo complete {}", task.id),
-                None => format!("cleo spawn {}", task.id),
-            });
+            let delivered = find_delivered(&workspace, tasks, &[task.id])?.pop();
+            let spawn = || format!("cleo spawn {}", task.id);
+            command = Some(delivered.map_or_else(spawn, |it| it.command));
         }
         let conflicts_total = choice.passed.len();
         choice.passed.truncate(PASSED_MAX);

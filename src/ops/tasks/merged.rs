@@ -33,15 +33,18 @@ fn find_branch(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, 
     (timestamp(at.into()) >= record.at).then_some((note, branch))
 }
 
-/// Returns whether the work of a spawn is merged, as far as its branch shows: without the branch, nothing does.
-pub(super) fn is_merged(workspace: &Workspace, record: &SpawnRecord) -> Result<bool> {
-    let is_there = |(_, branch): (_, String)| tree::commit(&workspace.root, &branch).is_ok();
-    Ok(find_unmerged(workspace, record)?.is_none()
-        && find_branch(workspace, record).is_none_or(is_there))
+/// Returns whether the branch of a spawn is still there, or there was none: without it, nothing shows that its work is
+/// merged.
+pub(in crate::ops) fn has_branch(workspace: &Workspace, record: &SpawnRecord) -> bool {
+    find_branch(workspace, record)
+        .is_none_or(|(_, branch)| tree::commit(&workspace.root, &branch).is_ok())
 }
 
 /// Returns the error for work of a spawn that is not merged.
-pub(super) fn find_unmerged(workspace: &Workspace, record: &SpawnRecord) -> Result<Option<Error>> {
+pub(in crate::ops) fn find_unmerged(
+    workspace: &Workspace,
+    record: &SpawnRecord,
+) -> Result<Option<Error>> {
     let Some((note, branch)) = find_branch(workspace, record) else {
         return Ok(None);
     };

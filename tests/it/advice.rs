@@ -1,0 +1,80 @@
+//! The advice of `next`, `ready`, `status` and `show` about output that came back.
+
+use std::fs::File;
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawn_task};
+use crate::world::{TestWorkspace, says};
+
+fn next_command(workspace: &TestWorkspace) -> String {
+    let next = workspace.result("next");
+    next["command"].as_str().unwrap().to_string()
+}
+
+#[test]
+fn next_command_fits_what_came_back() {
+    let workspace = spawn_task();
+    assert_eq!(next_command(&workspace), "cleo spawn T1");
+    workspace.write(OUTPUT, GOOD);
+    assert_eq!(next_command(&workspace), "cleo verify output T1");
+    for (status, command, n_delivered) in [
+        ("partial", "cleo spawn T1", 0),
+        ("blocked", "cleo spawn T1", 0),
+        ("complete", "cleo complete T1", 1),
+    ] {
+        workspace.write(MANIFEST, entry_with(json!({"status": status})));
+        assert_eq!(next_command(&workspace), command, "{status}");
+        let ready = workspace.result("ready");
+        let delivered = ready["delivered"].as_array().unwrap().len();
+        assert_eq!(delivered, n_delivered, "{status}");
+    }
+    let recommended = workspace.result("status")["recommended"].clone();
+    assert_eq!(recommended["command"], "cleo complete T1");
+    workspace.ok("update T1 --acceptance 'It is red :: test -e red'");
+    assert_eq!(next_command(&workspace), "cleo verify T1 --run-all");
+    let told = workspace.text("ready --format text", "").stdout;
+    assert!(
+        told.ends_with(": run `cleo verify T1 --run-all`\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn work_for_an_earlier_prompt_counts_no_more() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("start T1");
+    let active = workspace.result("status");
+    assert_eq!(active["active"]["shown"][0]["entry"], "complete");
+    assert_eq!(active["recommended"]["command"], "cleo complete T1");
+    let file = File::options().write(true).open(workspace.path(OUTPUT));
+    file.unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    workspace.ok("spawn T1 --again");
+    let shown = workspace.result("show T1");
+    assert_eq!(shown["output"]["isDelivered"], false);
+    let active = workspace.result("status")["active"]["shown"][0].clone();
+    assert!(active.get("entry").is_none(), "{active}");
+}
+
+#[test]
+fn proof_of_a_moved_workspace_says_how_to_renew_it() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("verify output T1");
+    let moved = workspace.root().with_file_name("moved");
+    std::fs::rename(workspace.root(), &moved).unwrap();
+    std::fs::create_dir(workspace.root()).unwrap();
+    let told = workspace
+        .text("--root ../moved show T1 --format text", "")
+        .stdout;
+    assert!(told.contains("`cleo verify output T1`"), "{told}");
+    let report = workspace.ask("--root ../moved doctor");
+    let findings = report["result"]["findings"].as_array().unwrap();
+    let marks = findings.iter().find(|it| it["check"] == "evidence.marks");
+    says(&marks.unwrap()["fix"], "verify output T1");
+    workspace.ok("--root ../moved verify output T1");
+    let report = workspace.ask("--root ../moved doctor")["result"].to_string();
+    assert!(!report.contains("evidence.marks"), "{report}");
+}
