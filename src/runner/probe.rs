@@ -32,10 +32,8 @@ pub(crate) fn probe_program(
         .envs(["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"].map(|name| (name, NO_NETWORK)));
     let answer = process::run_with_input(command, Vec::new(), limit, ANSWER_MAX)
         .map_err(|error| format!("was not asked: {}", error.message))?;
-    match answer.finished.exit_code {
-        _ if answer.finished.timed_out => {
-            Err(format!("did not answer within {} s", limit.as_secs()))
-        }
+    match answer.exit_code {
+        _ if answer.timed_out => Err(format!("did not answer within {} s", limit.as_secs())),
         Some(0) => Ok([answer.stdout, answer.stderr]
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .join("\n")),

@@ -24,6 +24,7 @@ use crate::run::log::Stream;
 /// How often to check whether cleo, or the command, is to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
+/// How a command ended, and what was read of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// Its exit code; none when a signal ended it.
@@ -34,19 +35,10 @@ pub(crate) struct Finished {
     pub(crate) output_digest: String,
     /// The last lines of both, standard error last.
     pub(crate) last_lines: Vec<String>,
+    /// The last lines of its standard error.
+    pub(crate) stderr_tail: Vec<String>,
     /// True when it was ended because it took too long.
     pub(crate) timed_out: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    TimedOut,
-    OutputLimit,
-    Interrupted,
-}
-
-pub(crate) struct Captured {
-    pub(crate) finished: Finished,
     /// The beginning of its standard output.
     pub(crate) stdout: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
@@ -54,8 +46,13 @@ pub(crate) struct Captured {
     pub(crate) is_cut: bool,
     /// The beginning of its standard error.
     pub(crate) stderr: Vec<u8>,
-    /// The last lines of its standard error.
-    pub(crate) stderr_tail: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    TimedOut,
+    OutputLimit,
+    Interrupted,
 }
 
 /// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
@@ -71,11 +68,11 @@ pub(crate) fn run(
     };
     let mut command = child::command(program, folder, environment);
     command.args(arguments);
-    Ok(run_supervised(command, None, limit, 0, false)?.finished)
+    run_supervised(command, None, limit, 0, false)
 }
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
-pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
+pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Finished> {
     run_supervised(command, None, limit, keep, true)
 }
 
@@ -86,7 +83,7 @@ pub(crate) fn run_with_input(
     input: Vec<u8>,
     limit: Duration,
     keep: usize,
-) -> Result<Captured> {
+) -> Result<Finished> {
     run_supervised(command, Some(input), limit, keep, false)
 }
 
@@ -97,7 +94,7 @@ fn run_supervised(
     limit: Duration,
     keep: usize,
     keeps_daemons: bool,
-) -> Result<Captured> {
+) -> Result<Finished> {
     let guard = Guard::begin()?;
     let mut watchdog = (!keeps_daemons).then(Watchdog::begin);
     let start = Instant::now();
@@ -129,19 +126,17 @@ fn run_supervised(
     let mut last_lines: Vec<String> = out.last.into();
     last_lines.extend(stderr_tail.iter().cloned());
     last_lines.drain(..last_lines.len().saturating_sub(LAST_LINES));
-    Ok(Captured {
-        finished: Finished {
-            exit_code: exit_code.filter(|_| reason.is_none()),
-            duration: start.elapsed(),
-            output_digest: id::digest(digests),
-            last_lines,
-            timed_out: reason == Some(Reason::TimedOut),
-        },
+    Ok(Finished {
+        exit_code: exit_code.filter(|_| reason.is_none()),
+        duration: start.elapsed(),
+        output_digest: id::digest(digests),
+        last_lines,
+        stderr_tail,
+        timed_out: reason == Some(Reason::TimedOut),
         stdout: out.kept,
         is_whole: program.pipes.is_closed(Stream::Out) && !is_cut,
         is_cut,
         stderr: err.kept,
-        stderr_tail,
     })
 }
 
@@ -234,7 +229,7 @@ mod tests {
     fn sh(script: &str, limit: Duration) -> Finished {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir("/");
-        capture(command, limit, 0).unwrap().finished
+        capture(command, limit, 0).unwrap()
     }
 
     #[test]
@@ -263,7 +258,7 @@ mod tests {
         command.args(["-c", "yes"]).current_dir("/");
         let captured = run_with_input(command, Vec::new(), Duration::from_secs(60), 1_000).unwrap();
         assert_eq!((captured.is_cut, captured.stdout.len()), (true, 1_000));
-        assert!(!captured.finished.timed_out && is_quick(&captured.finished));
+        assert!(!captured.timed_out && is_quick(&captured));
     }
 
     #[test]

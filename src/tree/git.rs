@@ -129,16 +129,15 @@ pub(super) fn ask_with<'a>(
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .args(arguments);
     let answer = process::capture(command, LIMIT, OUTPUT_MAX)?;
-    let finished = &answer.finished;
-    Ok(match finished.exit_code {
-        _ if finished.timed_out => {
+    Ok(match answer.exit_code {
+        _ if answer.timed_out => {
             let seconds = LIMIT.as_secs();
             Err(format!("git was ended after {seconds} seconds"))
         }
         Some(0) if answer.is_whole => Ok(answer.stdout),
         Some(0) => Err("git named more than can be read".to_string()),
         _ => {
-            let said = finished.last_lines.last().map_or("nothing", String::as_str);
+            let said = answer.last_lines.last().map_or("nothing", String::as_str);
             Err(format!("git failed and said: {said}"))
         }
     })

@@ -15,7 +15,7 @@ use crate::agent::{Agent, Kind};
 use crate::error::{Code, Result};
 use crate::id;
 use crate::net::{self, Call, Failure};
-use crate::runner::process::{self, Captured};
+use crate::runner::process::{self, Finished};
 use crate::runner::{child, orphans};
 pub(crate) use response::{Fault, FaultKind, WorkerReply};
 
@@ -166,7 +166,7 @@ fn call_program(
 
 /// Returns what a program printed, or its fault.
 pub(crate) fn read_printed(
-    captured: Captured,
+    captured: Finished,
     program: &str,
     limit: Duration,
 ) -> std::result::Result<Vec<u8>, Fault> {
@@ -174,12 +174,12 @@ pub(crate) fn read_printed(
         let message = format!("`{program}` answered with more than {ANSWER_MAX} bytes");
         return Err(Fault::new(FaultKind::InvalidResponse, message));
     }
-    if captured.finished.timed_out {
+    if captured.timed_out {
         let message = format!("no answer within {} ms from `{program}`", limit.as_millis());
         return Err(Fault::new(FaultKind::Timeout, message));
     }
-    if captured.finished.exit_code != Some(0) {
-        let how = match captured.finished.exit_code {
+    if captured.exit_code != Some(0) {
+        let how = match captured.exit_code {
             Some(code) => format!("ended with exit code {code}"),
             None => "was ended by a signal".to_string(),
         };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::process::{self, Captured};
+use crate::runner::process::{self, Finished};
 use crate::runner::{self, orphans, signals};
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -135,18 +135,18 @@ impl Git<'_> {
     /// Returns the output of git as it is; none where it fails.
     pub(super) fn read(&self, words: impl Into<Words>) -> Result<Option<Vec<u8>>> {
         let captured = self.capture(&words.into())?;
-        let is_whole = captured.finished.exit_code == Some(0) && captured.is_whole;
+        let is_whole = captured.exit_code == Some(0) && captured.is_whole;
         Ok(is_whole.then_some(captured.stdout))
     }
 
     fn call(&self, words: &Words) -> Result<Answer> {
         let captured = self.capture(words)?;
-        let said = match captured.finished.exit_code {
+        let said = match captured.exit_code {
             Some(0) => {
                 let said = String::from_utf8_lossy(&captured.stdout);
                 return Ok(Ok(said.trim_end_matches('\n').to_string()));
             }
-            _ => captured.finished.last_lines.join("; "),
+            _ => captured.last_lines.join("; "),
         };
         Ok(Err(match said.as_str() {
             "" => "it said nothing".to_string(),
@@ -154,7 +154,7 @@ impl Git<'_> {
         }))
     }
 
-    fn capture(&self, words: &Words) -> Result<Captured> {
+    fn capture(&self, words: &Words) -> Result<Finished> {
         let mut command = runner::git::command(OsStr::new("git"), self.folder);
         // A worktree that lost its mark is not taken for a part of the repository around it.
         command.env("GIT_CEILING_DIRECTORIES", &self.trees.folder);
