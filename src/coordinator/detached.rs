@@ -8,50 +8,26 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::{Code, Error, Result, quote_all};
 use crate::ops::{Assignment, Surroundings};
-use crate::plan::Plan;
 use crate::runner::{self, child, mark_kept};
 
-pub(crate) use super::request::{PlanRequest, RunRequest};
+use super::request::RunRequest;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Begun {
-    pub(crate) run: String,
-    /// The command that begins the same run from a shell.
-    pub(crate) command: String,
-}
-
-/// Begins a run in a process of its own and returns once the store has it.
-pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result<Begun> {
-    let words = request.words()?;
-    let told = first_line(surroundings, &words, None)?;
-    parse_begun(&told, format_command(&words))
-}
-
-/// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
-/// from standard input: no file is left, and the list of processes does not show it.
-pub(crate) fn run_request(
+/// Begins a run in a process of its own by a command of cleo, and returns its id once the store has it. The process reads
+/// a plan from standard input: no file is left, and the list of processes does not show it.
+pub(crate) fn begin(
     surroundings: &Surroundings,
-    plan: &Plan,
-    request: &PlanRequest,
-) -> Result<Begun> {
-    let text = json!(plan).to_string();
-    let words = request.words()?;
-    let told = first_line(surroundings, &words, Some(text))?;
-    parse_begun(&told, request.format_command(&words))
-}
-
-pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
-    let words = ["runs", "resume", run].map(String::from);
-    let told = first_line(surroundings, &words, None)?;
-    parse_begun(&told, format_command(&words))
+    words: &[String],
+    input: Option<String>,
+) -> Result<String> {
+    read_run(&first_line(surroundings, words, input)?)
 }
 
 pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Result<Value> {
@@ -66,14 +42,9 @@ pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Res
     }
 }
 
-fn parse_begun(told: &Value, command: String) -> Result<Begun> {
-    match told["runId"].as_str() {
-        Some(run) => Ok(Begun {
-            run: run.to_string(),
-            command,
-        }),
-        None => Err(read_refusal(told)),
-    }
+fn read_run(told: &Value) -> Result<String> {
+    let run = told["runId"].as_str().map(String::from);
+    run.ok_or_else(|| read_refusal(told))
 }
 
 /// Starts cleo and returns its first line: the first event of a run, or the answer of what ends at once.
@@ -97,7 +68,8 @@ fn first_line(
     })
 }
 
-pub(super) fn format_command(words: &[String]) -> String {
+/// Writes the command that begins the same run from a shell.
+pub(crate) fn format_command(words: &[String]) -> String {
     format!("cleo {}", quote_all(words))
 }
 
@@ -174,6 +146,8 @@ fn read_refusal(told: &Value) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -193,11 +167,8 @@ mod tests {
 
     #[test]
     fn first_event_of_run_names_it() {
-        let words = ["runs", "resume", "exec_1"].map(String::from);
         let told = json!({"cursor": 1, "type": "run.resumed", "runId": "exec_1"});
-        let begun = parse_begun(&told, format_command(&words)).unwrap();
-        assert_eq!(begun.run, "exec_1");
-        assert_eq!(begun.command, "cleo runs resume exec_1");
+        assert_eq!(read_run(&told).unwrap(), "exec_1");
     }
 
     #[test]

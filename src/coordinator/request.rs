@@ -233,7 +233,7 @@ fn parse_passes(wish: &str) -> std::result::Result<u32, String> {
 }
 
 impl PlanRequest {
-    pub(super) fn words(&self) -> Result<Vec<String>> {
+    pub(crate) fn words(&self) -> Result<Vec<String>> {
         let words = ["plan", "run"].map(String::from).into_iter();
         let words = words.chain(options(self)?);
         Ok(words.chain(["-".to_string()]).collect())
@@ -241,7 +241,7 @@ impl PlanRequest {
 
     /// Writes what somebody would type for the same: a goal is made a plan first, so that none is taken for
     /// the name of a file.
-    pub(super) fn format_command(&self, words: &[String]) -> String {
+    pub(crate) fn format_command(&self, words: &[String]) -> String {
         let run = format_command(words);
         let goal = match self.goal.as_deref() {
             // A dash alone is standard input; blanks around a goal do not count.

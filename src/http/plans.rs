@@ -8,7 +8,8 @@ use super::fault;
 use super::route::Route;
 use super::runs::{self, Started};
 use super::work::Warned;
-use crate::coordinator::detached::{self, PlanRequest};
+use crate::coordinator::detached;
+use crate::coordinator::request::PlanRequest;
 use crate::error::{Code, Error, Result};
 use crate::ops::Notes;
 use crate::ops::plans::{self, GoalSent, PlanSent};
@@ -47,6 +48,7 @@ fn run(call: &Call) -> Result<Answer> {
         let warnings = notes.warnings;
         return fault::verdict(&Warned { result, warnings }, &error);
     }
-    let begun = detached::run_request(&around, &result.plan, &request)?;
-    runs::answer_started(call, begun)
+    let (words, text) = (request.words()?, json!(result.plan).to_string());
+    let run = detached::begin(&around, &words, Some(text))?;
+    runs::answer_started(call, &run, request.format_command(&words))
 }

@@ -9,7 +9,8 @@ use super::answer::Answer;
 use super::call::Call;
 use super::route::Route;
 use crate::coordinator;
-use crate::coordinator::detached::{self, Begun, RunRequest};
+use crate::coordinator::detached::{self, format_command};
+use crate::coordinator::request::RunRequest;
 use crate::error::Result;
 use crate::ops::operation::Nothing;
 use crate::ops::runs::{no_run, require_run};
@@ -69,14 +70,17 @@ fn begin(call: &Call) -> Result<Answer> {
     if request.dry_run {
         return Answer::ok(&detached::rehearse(&surroundings, &request)?);
     }
-    answer_started(call, detached::begin(&surroundings, &request)?)
+    let words = request.words()?;
+    let run = detached::begin(&surroundings, &words, None)?;
+    answer_started(call, &run, format_command(&words))
 }
 
 fn resume(call: &Call) -> Result<Answer> {
     call.refuse_body()?;
     check_owner(call)?;
-    let begun = detached::resume(&call.surroundings("runs.resume"), call.path_segment("id"))?;
-    answer_started(call, begun)
+    let words = ["runs", "resume", call.path_segment("id")].map(String::from);
+    let run = detached::begin(&call.surroundings("runs.resume"), &words, None)?;
+    answer_started(call, &run, format_command(&words))
 }
 
 fn check_owner(call: &Call) -> Result<()> {
@@ -86,10 +90,10 @@ fn check_owner(call: &Call) -> Result<()> {
     })
 }
 
-pub(super) fn answer_started(call: &Call, begun: Begun) -> Result<Answer> {
+pub(super) fn answer_started(call: &Call, run: &str, command: String) -> Result<Answer> {
     let started = Started {
-        run: row(call, &begun.run)?,
-        command: Some(begun.command),
+        run: row(call, run)?,
+        command: Some(command),
     };
     Answer::json(StatusCode::ACCEPTED, &started)
 }
