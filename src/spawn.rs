@@ -264,8 +264,10 @@ fn list_used_protocols(
 /// The error of the specification for a prompt without the protocol, with a fix that adds it.
 fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
     let Situation { task, skill, .. } = input.situation;
-    let faults = violations.iter().map(|found| found.message.as_str());
-    let faults: Vec<&str> = faults.collect();
+    let faults: Vec<&str> = violations
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
     let message = format!(
         "SPAWN BLOCKED: the prompt for {} fails the SUBAGENT PROTOCOL check: {}",
         task.id,

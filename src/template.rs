@@ -236,8 +236,10 @@ pub(crate) fn slug(title: &str, id: TaskId) -> String {
 pub(crate) fn slug_of(text: &str) -> String {
     let normalized = normalize(text);
     let words = normalized.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
-    let joined = words.filter(|word| !word.is_empty());
-    let joined = joined.collect::<Vec<_>>().join("-");
+    let joined = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-");
     cut_slug(&joined, SLUG_MAX).to_string()
 }
 
@@ -281,8 +283,10 @@ pub(crate) fn export_text(skill: &Skill) -> Result<String> {
 /// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
 /// A section without tokens is ordinary text, and so is the text from the next heading on.
 fn around_task(body: &str) -> (&str, &str) {
-    let sections = markdown::sections(body).into_iter();
-    let sections: Vec<Section<'_>> = sections.filter(|section| section.level <= 2).collect();
+    let sections: Vec<Section<'_>> = markdown::sections(body)
+        .into_iter()
+        .filter(|section| section.level <= 2)
+        .collect();
     let ends = sections.iter().skip(1).map(|section| section.start);
     let tasks = sections
         .iter()

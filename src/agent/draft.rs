@@ -200,8 +200,12 @@ pub(super) fn list(field: &str, words: Vec<String>) -> Result<Vec<String>> {
 
 /// Returns a warning about tags that no message can name.
 pub(crate) fn find_dead_tags(agent: &Agent) -> Option<String> {
-    let dead = agent.tags.iter().filter(|tag| !can_be_named(tag));
-    let dead: Vec<String> = dead.cloned().collect();
+    let dead: Vec<String> = agent
+        .tags
+        .iter()
+        .filter(|tag| !can_be_named(tag))
+        .cloned()
+        .collect();
     (!dead.is_empty()).then(|| {
         format!(
             "`{}` has tags that no message can name: {}; a word needs three letters or digits, and a sign splits it",

@@ -98,8 +98,10 @@ pub(super) fn parse_price(text: &str) -> Option<f64> {
 
 fn folders(text: &str, separator: char) -> Option<Vec<String>> {
     let folders = text.split(separator).map(str::trim);
-    let folders = folders.filter(|folder| !folder.is_empty());
-    let folders: Vec<String> = folders.map(String::from).collect();
+    let folders: Vec<String> = folders
+        .filter(|folder| !folder.is_empty())
+        .map(String::from)
+        .collect();
     let are_paths = folders
         .iter()
         .all(|folder| !folder.contains(is_control_character) && folder.len() < 4_096);

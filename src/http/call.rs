@@ -64,8 +64,10 @@ impl Call {
         let Some((name, _)) = given.first() else {
             return Ok(());
         };
-        let shown = name.chars().filter(|c| !is_control_character(*c));
-        let shown = shown.take(NAME_MAX);
+        let shown = name
+            .chars()
+            .filter(|c| !is_control_character(*c))
+            .take(NAME_MAX);
         let shown: String = shown.collect();
         let message = format!(
             "there is no parameter `{shown}`: this takes none in its address; /openapi.json says what it takes"

@@ -201,8 +201,11 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         let is_twice =
             body.contains_key(name) || texts[..at].iter().any(|(other, _)| other == name);
         if is_twice {
-            let shown = name.chars().filter(|c| !is_control_character(*c));
-            let shown: String = shown.take(NAME_MAX).collect();
+            let shown: String = name
+                .chars()
+                .filter(|c| !is_control_character(*c))
+                .take(NAME_MAX)
+                .collect();
             return Err(error!(InputInvalid, "duplicate parameter `{shown}`"));
         }
     }

@@ -151,8 +151,10 @@ pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Mo
         if found.phase.status == PhaseStatus::Completed {
             return Ok((no_move(found), None));
         }
-        let open = found.counts.iter();
-        let open = open.filter(|(status, _)| !status.is_closed());
+        let open = found
+            .counts
+            .iter()
+            .filter(|(status, _)| !status.is_closed());
         let open: u64 = open.map(|(_, count)| count).sum();
         let mut phase = found.phase;
         let warning = format!("{} has open tasks: {open}", phase.slug);

@@ -259,8 +259,10 @@ fn circles(plan: &Plan) -> Vec<Fault> {
         let Ok(Some(way)) = circle(roots, next) else {
             return faults;
         };
-        let names = way.iter().map(|place| plan.steps[*place].id.as_str());
-        let names: Vec<&str> = names.collect();
+        let names: Vec<&str> = way
+            .iter()
+            .map(|place| plan.steps[*place].id.as_str())
+            .collect();
         let message = format!(
             "steps wait for each other in a circle: {}",
             names.join(" → ")

@@ -111,8 +111,11 @@ fn matching_words(words: &Words, skill: &Skill) -> Vec<String> {
 fn find_skill(skill: &Skill, words: Vec<String>, agents: &[Agent]) -> Found {
     let offers =
         |agent: &&Agent| agent.status == AgentStatus::Active && agent.offers(skill.capability);
-    let agents = agents.iter().filter(offers);
-    let agents: Vec<String> = agents.map(|agent| agent.id.clone()).collect();
+    let agents: Vec<String> = agents
+        .iter()
+        .filter(offers)
+        .map(|agent| agent.id.clone())
+        .collect();
     Found {
         skill: skill.name,
         capability: skill.capability,

@@ -43,8 +43,11 @@ impl Violation {
 pub(crate) fn compose(files: &[&ProtocolFile]) -> String {
     let text = stack_text(files);
     let version = files.first().map_or("0", |base| base.version.as_str());
-    let names = files.iter().skip(1).map(|file| file.name.as_str());
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = files
+        .iter()
+        .skip(1)
+        .map(|file| file.name.as_str())
+        .collect();
     let digest = digest(&text);
     let with = if names.is_empty() {
         String::new()

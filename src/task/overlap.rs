@@ -86,8 +86,10 @@ impl Occupied {
             let at = self.taken.len();
             let is_new = |folder: &&str| !self.first_below.contains_key(*folder);
             // With a folder all above it are there.
-            let new = path_and_parents(&prefix).skip(1);
-            let new: Vec<&str> = new.take_while(is_new).collect();
+            let new: Vec<&str> = path_and_parents(&prefix)
+                .skip(1)
+                .take_while(is_new)
+                .collect();
             for folder in new {
                 self.first_below.insert(folder.to_string(), at);
             }

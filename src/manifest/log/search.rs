@@ -112,8 +112,10 @@ impl Taken {
         let is_end = |byte: &u8| matches!(byte, b'"' | b'/');
         let after_date = date.needle().len();
         for at in date.find_iter(bytes) {
-            let start = bytes[..at].iter().rposition(is_end);
-            let start = start.map_or(0, |end| end + 1);
+            let start = bytes[..at]
+                .iter()
+                .rposition(is_end)
+                .map_or(0, |end| end + 1);
             let end = bytes[at..].iter().position(is_end);
             let word = &bytes[start..end.map_or(bytes.len(), |end| at + end)];
             let Some(word) = std::str::from_utf8(word).ok().filter(|word| is_id(word)) else {

@@ -70,8 +70,10 @@ fn check_headings(found: &[Section<'_>], required: &[String]) -> Vec<String> {
         None => faults.push("has no `# <title>`".to_string()),
     }
     for name in required {
-        let others = found.iter().enumerate();
-        let mut others = others.filter(|(at, _)| Some(*at) != title);
+        let mut others = found
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| Some(*at) != title);
         match others.find(|(_, section)| strip_emphasis(section.title).eq_ignore_ascii_case(name)) {
             None => faults.push(format!("has no section `## {name}`")),
             Some((_, section)) if section.is_empty => {

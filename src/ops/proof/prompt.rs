@@ -104,8 +104,10 @@ pub(crate) fn prompt(
 fn find_unresolved(text: &str) -> Vec<block::Violation> {
     let (mut is_task, mut is_first) = (false, false);
     // A task may speak of another block.
-    let begins = text.lines().zip(1..);
-    let begins = begins.filter(|(line, _)| block::is_begin(line));
+    let begins = text
+        .lines()
+        .zip(1..)
+        .filter(|(line, _)| block::is_begin(line));
     let block = begins.last().map_or(0, |(_, number)| number);
     let lines = text.lines().zip(1..).filter(|(line, number)| {
         let is_heading = line.trim_end() == "## Task";
@@ -186,8 +188,11 @@ fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
     let mut tasks = transaction.find(words, Archived::Shown, u32::MAX)?.tasks;
     tasks.extend(find_task(text).map_or(Ok(None), |id| transaction.task(id))?);
     let mut words = tasks.iter().flat_map(|task| {
-        let lists = task.acceptance.iter().chain(&task.deliverables);
-        let lists = lists.chain(&task.files);
+        let lists = task
+            .acceptance
+            .iter()
+            .chain(&task.deliverables)
+            .chain(&task.files);
         [&task.title, &task.description].into_iter().chain(lists)
     });
     Ok(words.any(|own| block::has_block_start(own)))

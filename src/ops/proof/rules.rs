@@ -129,8 +129,11 @@ fn check_order(
         let task = &it.task;
         // Work that was completed without a start or a prompt had begun by then.
         let spawned = it.spawn.as_ref().map(|spawn| &spawn.at);
-        let began = task.started_at.as_ref().or(spawned);
-        let began = began.or(task.completed_at.as_ref());
+        let began = task
+            .started_at
+            .as_ref()
+            .or(spawned)
+            .or(task.completed_at.as_ref());
         let Some(began) = began.filter(|_| task.status != Status::Cancelled) else {
             continue;
         };

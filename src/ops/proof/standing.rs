@@ -201,8 +201,10 @@ impl TaskGates {
         let has_gates = self.states.is_some();
         let gates = Gate::ALL.iter().copied().filter(|_| has_gates);
         let criteria = self.criteria.iter().filter(|_| has_criteria);
-        let of_gates = self.causes.iter();
-        let of_gates = of_gates.map(|(gate, cause)| (gate.to_string(), *cause));
+        let of_gates = self
+            .causes
+            .iter()
+            .map(|(gate, cause)| (gate.to_string(), *cause));
         let of_criteria = self.criteria.iter();
         let of_criteria =
             of_criteria.filter_map(|one| Some((format!("criterion {}", one.number), one.cause?)));

@@ -102,8 +102,10 @@ pub(crate) fn show(surroundings: &Surroundings, _: &mut Notes, skill: SkillName)
 }
 
 fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
-    let shadows = catalogue.shadowed.iter();
-    let shadows = shadows.filter(|other| other.name == skill.name);
+    let shadows = catalogue
+        .shadowed
+        .iter()
+        .filter(|other| other.name == skill.name);
     SkillInfo {
         skill: skill.clone(),
         digest: skill.digest(),

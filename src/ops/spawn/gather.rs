@@ -210,8 +210,10 @@ pub(super) fn make_bindings(
         false => slug_of(phase),
     });
     let next = transaction.list_unblocked_by(task.id)?;
-    let criteria = task.acceptance.iter();
-    let criteria = criteria.map(|line| Criterion::read(line).sentence());
+    let criteria = task
+        .acceptance
+        .iter()
+        .map(|line| Criterion::read(line).sentence());
     let criteria = bullets(&Vec::from_iter(criteria));
     let deliverables = bullets(&task.deliverables).or_else(|| bullets(&task.files));
     let findings = summaries(transaction, findings, &task.depends)?;

@@ -186,8 +186,10 @@ fn store_record(
 /// Writes the protocol block with its tokens as they are.
 pub(crate) fn block(_: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Injected> {
     let known = list_known_protocols()?;
-    let always = known.iter().filter(|file| file.is_unconditional());
-    let mut always: Vec<_> = always.collect();
+    let mut always: Vec<_> = known
+        .iter()
+        .filter(|file| file.is_unconditional())
+        .collect();
     // As in a spawn: the base, then the others in their order.
     always[1..].sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
     Ok(Injected {

@@ -138,8 +138,12 @@ impl Item {
         let runner = text("runner").map(|runner| format!(" with the runner {runner}"));
         let how = command.or(runner).unwrap_or_default();
         let passed = options.get("passed").and_then(Value::as_array);
-        let passed = passed.into_iter().flatten();
-        let passed: Vec<String> = passed.filter_map(Value::as_str).map(quote).collect();
+        let passed: Vec<String> = passed
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(quote)
+            .collect();
         let passed = match passed.is_empty() {
             true => String::new(),
             false => format!(", which gets your variables {}", passed.join(", ")),

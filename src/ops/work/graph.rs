@@ -116,8 +116,10 @@ pub(crate) fn graph(context: &mut Context, query: GraphQuery) -> Result<GraphVie
                 let outline = stack.parent.and_then(|parent| scene.outlines.get(parent));
                 stack.title = outline.map(|outline| outline.title.clone());
             }
-            let epic = query.epic.map(|id| view.transaction.salvage(id));
-            let epic = epic.transpose()?;
+            let epic = query
+                .epic
+                .map(|id| view.transaction.salvage(id))
+                .transpose()?;
             Ok(GraphView {
                 version: view.version.clone(),
                 epic: epic.flatten().map(TaskView::from),

@@ -372,8 +372,11 @@ fn read_last_line(path: &Path) -> Option<String> {
             Some(tool) => format!("{} {}", tool.name, tool.summary),
             None => line.text,
         };
-        let mut last = text.lines().rev().map(str::trim);
-        let last = last.find(|line| !line.is_empty());
+        let last = text
+            .lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty());
         last.map(cut)
     })
 }

@@ -113,8 +113,10 @@ fn find_scene(
         return Ok(Arc::clone(scene));
     }
     let scene = Arc::new(read()?);
-    let sizes = scenes.0.values();
-    let sizes = sizes.map(|(_, scene)| scene.graph.nodes().len());
+    let sizes = scenes
+        .0
+        .values()
+        .map(|(_, scene)| scene.graph.nodes().len());
     let n_tasks = scene.graph.nodes().len() + sizes.sum::<usize>();
     if scenes.0.len() >= SCENES_MAX || n_tasks > SCENE_TASKS_MAX {
         scenes.0.clear();

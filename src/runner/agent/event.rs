@@ -70,8 +70,10 @@ pub(super) fn read_progress(line: &str, state: &mut OutputState) {
     // Little is shown, and lines may be long.
     let plain = transcript::strip_escapes(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
-    let shown = shown.skip_while(|c| c.is_whitespace());
-    let shown: String = shown.take(DOING_MAX).collect();
+    let shown: String = shown
+        .skip_while(|c| c.is_whitespace())
+        .take(DOING_MAX)
+        .collect();
     if !shown.trim_end().is_empty() {
         state
             .events

@@ -77,10 +77,14 @@ fn count_shown(band: &Band) -> usize {
 fn fold_finished(bands: Vec<Band>, folding: &Folding) -> Vec<Band> {
     let is_over =
         |band: &Band| band.layers.is_some() && band.cards.iter().all(|card| card.state.is_over());
-    let begin = bands.iter().take_while(|band| band.layers.is_none());
-    let begin = begin.count();
-    let n_over = bands[begin..].iter().take_while(|band| is_over(band));
-    let n_over = n_over.count();
+    let begin = bands
+        .iter()
+        .take_while(|band| band.layers.is_none())
+        .count();
+    let n_over = bands[begin..]
+        .iter()
+        .take_while(|band| is_over(band))
+        .count();
     let n_folded = n_over.saturating_sub(1);
     if n_folded == 0 || begin + n_over == bands.len() {
         return bands;

@@ -63,8 +63,9 @@ pub(crate) struct Layers {
 pub(crate) fn layers(nodes: &[graph::Node]) -> Layers {
     let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
     let is_inside = |id: &TaskId| ids.contains(id);
-    let parents = nodes.iter();
-    let parents = parents.filter_map(|node| node.parent.filter(is_inside));
+    let parents = nodes
+        .iter()
+        .filter_map(|node| node.parent.filter(is_inside));
     let epics = nodes.iter().filter(|node| node.is_epic);
     let wholes: HashSet<TaskId> = parents.chain(epics.map(|node| node.id)).collect();
     let mut before = graph::Edges::default();
@@ -232,8 +233,10 @@ pub(crate) fn arrange(layers: &mut [Vec<usize>], ties: &[(usize, usize)], n_thin
                     near.iter().map(|other| rows[*other]).sum::<usize>() as f64 / near.len() as f64
                 }
             };
-            let ranked = layers[layer].iter().map(|thing| (middle(thing), *thing));
-            let mut ranked: Vec<(f64, usize)> = ranked.collect();
+            let mut ranked: Vec<(f64, usize)> = layers[layer]
+                .iter()
+                .map(|thing| (middle(thing), *thing))
+                .collect();
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
             layers[layer] = ranked.into_iter().map(|(_, thing)| thing).collect();
             for (row, thing) in layers[layer].iter().enumerate() {
