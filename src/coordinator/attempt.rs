@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::engine::Engine;
 use super::prompt;
-use super::scheduler::{Action, Event, Stop};
+use super::scheduler::{Action, Event};
 use super::selection::Worker;
 use super::slot::{Prompt, Slot};
 use crate::clock::Clock;
@@ -43,7 +43,7 @@ impl Engine<'_> {
                 self.remove_worktree(step)?;
                 self.release_task(step)
             }
-            Action::Halt(_) => {
+            Action::Halt => {
                 self.slots.iter().for_each(Slot::request_stop);
                 Ok(())
             }
@@ -68,13 +68,8 @@ impl Engine<'_> {
                 let reason = Some(why.clone());
                 (step, TaskEvent::Skipped { reason, caused_by })
             }
-            Action::Halt(stop) => {
-                let reason = match stop {
-                    Stop::Cancelled => "it was cancelled",
-                    Stop::Interrupted => "cleo was asked to end",
-                    Stop::TimeLimit => "it took too long",
-                };
-                let reason = reason.to_string();
+            Action::Halt => {
+                let reason = self.scheduler.explain_stop();
                 return self.recorder.push(RunEvent::Stopping { reason });
             }
             _ => return,

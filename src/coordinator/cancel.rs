@@ -255,15 +255,15 @@ fn clean_up(
 /// Returns what an event says of work that is neither on a branch nor in a worktree.
 fn read_warning(event: &RunEvent) -> Option<String> {
     match event {
-        RunEvent::Task {
-            event:
-                TaskEvent::Retained {
-                    reason,
-                    branch: None,
-                    worktree: None,
-                },
-            ..
-        } => reason.clone(),
+        RunEvent::Task(
+            _,
+            _,
+            TaskEvent::Retained {
+                reason,
+                branch,
+                worktree,
+            },
+        ) if branch.is_none() && worktree.is_none() => reason.clone(),
         _ => None,
     }
 }
@@ -278,11 +278,9 @@ fn list_closing_events(track: &RunProjection) -> Vec<RunEvent> {
             return TaskEvent::Skipped { reason, caused_by }.for_task(task.planned.task_id);
         }
         let outcome = Some(Outcome::Cancelled);
-        RunEvent::Task {
-            task_id: task.planned.task_id,
-            attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
-            event: TaskEvent::Failed { outcome, reason },
-        }
+        let attempt = Some(task.attempts).filter(|attempt| *attempt > 0);
+        let failed = TaskEvent::Failed { outcome, reason };
+        RunEvent::Task(task.planned.task_id, attempt, failed)
     };
     open.map(close).collect()
 }

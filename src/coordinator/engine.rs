@@ -15,7 +15,7 @@ use super::scheduler::{Event, Scheduler};
 use super::selection::Team;
 use super::slot::Slot;
 use super::threads::Threads;
-use super::trees::{Base, Trees};
+use super::trees::Trees;
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
@@ -24,7 +24,8 @@ use crate::ops::runs::liveness::{RunLock, add_resume_hint};
 use crate::ops::spawn::Preparation;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings};
-use crate::run::{Planned, Run, RunEvent, RunKind, RunProjection, StepState, TaskEvent, TaskRun};
+use crate::run::event::Base;
+use crate::run::{Run, RunEvent, RunKind, RunProjection, StepState, TaskRun};
 use crate::runner::signals::{self, Guard};
 
 const COORDINATOR: &str = "cleo";
@@ -48,14 +49,51 @@ pub(super) struct Engine<'a> {
 
 pub(crate) fn run(
     surroundings: Surroundings,
-    options: Options,
+    mut options: Options,
     ambience: RunEnvironment,
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
-    let (setup, lock, started) = prepare(surroundings, options, ambience)?;
+    let user = surroundings.actor.clone();
+    let mut context = Context::open(surroundings)?;
+    let planned = selection::select_tasks(&mut context, &options.request)?;
+    options.share_out(&planned);
+    let mut team = selection::team(&mut context, planned, &options, &ambience)?;
+    let criteria = std::mem::take(&mut team.acceptance).into_iter();
+    for (task, acceptance) in team.planned.iter_mut().zip(criteria) {
+        task.acceptance = acceptance;
+    }
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let trust = Trust::new(&context.surroundings, &workspace);
+    trust.require(&team.items)?;
+    // A repository without worktrees is refused before anything is done.
+    let is_isolated = options.is_isolated();
+    let base = is_isolated.then(|| Trees::require_startable(&workspace));
+    let base = base.transpose()?;
+    let number = context.read(|transaction| transaction.last_event())? + 1;
+    let lock = RunLock::acquire(&workspace)?;
+    let kind = match options.request.epic {
+        Some(_) => RunKind::Epic,
+        None => RunKind::Tasks,
+    };
+    let what = report::describe_request(&team.planned, &options.request);
+    let run = Run {
+        user,
+        started_at: clock.timestamp(),
+        owner: lock.name.clone(),
+        agent: options.request.runner.clone(),
+        ..Run::new(id::make_id("run", &clock, number), kind, COORDINATOR, what)
+    };
+    let stored = json!(options);
+    let item = Item::run(&run.id, &stored, &team.planned);
+    record_owner(&context.surroundings, &trust, &item);
+    let started = RunEvent::Started {
+        base: base.clone(),
+        tasks: team.planned.clone(),
+        options: Some(stored),
+    };
     let guard = Guard::begin()?;
-    let mut engine = Engine::open(setup, listener)?;
+    let mut engine = Engine::open(context, team, options, ambience, run, base, listener)?;
     engine.recorder.push(started);
     engine.recorder.commit_run(&mut engine.context.store)?;
     let done = signals::run_shielded(|| engine.run(guard));
@@ -74,87 +112,17 @@ pub(super) fn check_depth(ambience: &RunEnvironment) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
-pub(super) struct Setup {
-    pub(super) context: Context,
-    pub(super) team: Team,
-    pub(super) options: Options,
-    pub(super) ambience: RunEnvironment,
-    pub(super) run: Run,
-    pub(super) planned: Vec<Planned>,
-    pub(super) base: Option<Base>,
-}
-
-/// Refuses what cannot run here, and makes the run, of which nothing is stored yet.
-fn prepare(
-    surroundings: Surroundings,
-    mut options: Options,
-    ambience: RunEnvironment,
-) -> Result<(Setup, RunLock, RunEvent)> {
-    let clock = surroundings.clock;
-    let user = surroundings.actor.clone();
-    let mut context = Context::open(surroundings)?;
-    let mut planned = selection::select_tasks(&mut context, &options.request)?;
-    options.share_out(&planned);
-    let team = selection::team(&mut context, &planned, &options, &ambience)?;
-    for (task, acceptance) in planned.iter_mut().zip(&team.acceptance) {
-        task.acceptance.clone_from(acceptance);
-    }
-    let workspace = context.workspace.clone();
-    let trust = Trust::new(&context.surroundings, &workspace);
-    trust.require(&team.items)?;
-    let base = match options.is_isolated() {
-        // A repository without worktrees is refused before anything is done.
-        true => Some(Trees::require_startable(&workspace)?),
-        false => None,
-    };
-    let number = context.read(|transaction| transaction.last_event())? + 1;
-    let lock = RunLock::acquire(&workspace)?;
-    let run = Run {
-        user,
-        started_at: clock.timestamp(),
-        owner: lock.name.clone(),
-        agent: options.request.runner.clone(),
-        ..Run::new(
-            id::make_id("run", &clock, number),
-            match options.request.epic {
-                Some(_) => RunKind::Epic,
-                None => RunKind::Tasks,
-            },
-            COORDINATOR,
-            report::describe_request(&planned, &options.request),
-        )
-    };
-    let stored = json!(options);
-    let item = Item::run(&run.id, &stored, &planned);
-    record_owner(&context.surroundings, &trust, &item);
-    let started = RunEvent::Started {
-        branch: base.as_ref().and_then(|base| base.branch.clone()),
-        commit: base.as_ref().map(|base| base.commit.clone()),
-        conversion: base.as_ref().and_then(|base| base.conversion.clone()),
-        tasks: planned.clone(),
-        options: Some(stored),
-    };
-    let setup = Setup {
-        context,
-        team,
-        options,
-        ambience,
-        run,
-        planned,
-        base,
-    };
-    Ok((setup, lock, started))
-}
-
 impl<'a> Engine<'a> {
-    pub(super) fn open(setup: Setup, listener: &'a mut dyn Listener) -> Result<Engine<'a>> {
-        let Setup {
-            mut context,
-            team,
-            run,
-            planned,
-            ..
-        } = setup;
+    pub(super) fn open(
+        mut context: Context,
+        team: Team,
+        options: Options,
+        ambience: RunEnvironment,
+        run: Run,
+        base: Option<Base>,
+        listener: &'a mut dyn Listener,
+    ) -> Result<Engine<'a>> {
+        let Team { planned, steps, .. } = team;
         let criteria = planned
             .iter()
             .map(|task| (task.task_id, task.acceptance.clone()));
@@ -163,10 +131,9 @@ impl<'a> Engine<'a> {
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
         let clock = context.surroundings.clock;
-        let (steps, rules) = (team.steps, setup.options.rules());
         let journal = Journal::begin(&context.workspace, &run, clock, &mut context.store)?;
         let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, base);
-        let trees = setup.base.map(open).transpose()?;
+        let trees = base.map(open).transpose()?;
         let workers = Vec::from_iter(team.workers.into_iter().map(Arc::new));
         let slots = planned.iter().zip(&steps).map(|(task, step)| Slot {
             task: task.task_id,
@@ -175,10 +142,10 @@ impl<'a> Engine<'a> {
         });
         let now = Instant::now();
         let tasks = planned.iter().map(|task| task.task_id).collect();
-        let threads = Threads::begin(context.surroundings.clone(), tasks, setup.options.lease())?;
+        let threads = Threads::begin(context.surroundings.clone(), tasks, options.lease())?;
         Ok(Engine {
             slots: slots.collect(),
-            scheduler: Scheduler::new(steps, rules, team.runner_jobs),
+            scheduler: Scheduler::new(steps, options.rules(), team.runner_jobs),
             recorder: Recorder {
                 run,
                 track: RunProjection::default(),
@@ -191,8 +158,8 @@ impl<'a> Engine<'a> {
             threads,
             trees,
             queue: Queue::default(),
-            options: setup.options,
-            ambience: setup.ambience,
+            options,
+            ambience,
             preparation: None,
             inbox: Vec::new(),
             begun: now,
@@ -251,17 +218,6 @@ impl<'a> Engine<'a> {
 
     fn finish(mut self, caught: Option<Code>) -> Result<Report> {
         let stop = self.scheduler.stop();
-        let never = match stop {
-            Some(_) => Vec::new(),
-            None => self.scheduler.list_never_started(),
-        };
-        for step in never {
-            let skipped = TaskEvent::Skipped {
-                reason: Some("it waits for tasks that wait for it".to_string()),
-                caused_by: None,
-            };
-            self.recorder.push(skipped.for_task(self.slots[step].task));
-        }
         let looked = self
             .recheck_completed()
             .and_then(|()| self.release_remaining());

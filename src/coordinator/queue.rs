@@ -25,7 +25,7 @@ impl Engine<'_> {
     pub(super) fn perform_or_queue(&mut self, action: Action) -> Result<()> {
         match &action {
             Action::End(step) => self.drop_starts(Some(*step)),
-            Action::Halt(_) => self.drop_starts(None),
+            Action::Halt => self.drop_starts(None),
             _ => {}
         }
         let Some(step) = self.find_merging_step(&action) else {

@@ -85,25 +85,18 @@ impl Engine<'_> {
             match self.judge_again(step)? {
                 Delivery::Done => return Ok(true),
                 // Somebody completed it while its agent worked.
-                Delivery::Lacking(lacking) if is_done => {
-                    self.reject_step(step, lacking)?;
-                    return Ok(false);
-                }
+                Delivery::Lacking(lacking) if is_done => self.reject_step(step, lacking)?,
                 Delivery::Stuck(_, why) if is_done => {
                     self.reject_step(step, Error::new(Code::FileUnwritable, why).into())?;
-                    return Ok(false);
                 }
                 Delivery::Lacking(lacking) if stops_before_proof(&lacking) => {
                     self.inbox.push(scheduler::Event::Left(step));
-                    return Ok(false);
                 }
-                Delivery::Lacking(_) => {}
+                Delivery::Lacking(_) => self.release_task(step)?,
                 // Another attempt would be in the way of the same.
-                Delivery::Stuck(branch, why) => {
-                    self.fail_unmergeable(step, branch, why);
-                    return Ok(false);
-                }
+                Delivery::Stuck(branch, why) => self.fail_unmergeable(step, branch, why),
             }
+            return Ok(false);
         }
         self.release_task(step)?;
         Ok(false)
@@ -180,11 +173,12 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
         ..AgentEnd::default()
     };
     let has_used = usage.is_some() || cost.is_some();
-    has_used.then_some(RunEvent::Task {
-        task_id: task.planned.task_id,
-        attempt: Some(task.attempts),
-        event: TaskEvent::AgentEnded(end),
-    })
+    let ended = TaskEvent::AgentEnded(end);
+    has_used.then_some(RunEvent::Task(
+        task.planned.task_id,
+        Some(task.attempts),
+        ended,
+    ))
 }
 
 /// A worktree that is kept.
@@ -205,18 +199,17 @@ pub(crate) struct KeptTree {
 /// Lists the worktrees of a run that are kept, by task.
 pub(super) fn list_kept_worktrees(events: &[Event]) -> Vec<KeptTree> {
     let tree = |event: &Event| match RunEvent::read(event)? {
-        RunEvent::Task {
+        RunEvent::Task(
             task_id,
-            event:
-                TaskEvent::Retained {
-                    reason,
-                    branch,
-                    worktree: Some(worktree),
-                },
-            ..
-        } => Some(KeptTree {
+            _,
+            TaskEvent::Retained {
+                reason,
+                branch,
+                worktree,
+            },
+        ) => Some(KeptTree {
             task_id,
-            worktree,
+            worktree: worktree?,
             branch,
             reason: reason.unwrap_or_default(),
         }),

@@ -106,15 +106,13 @@ pub(super) fn sweep_trees(
     told.append(&mut retained);
     // Events of worktrees, which are gone now, do not count.
     let branch_before = |event: &Event| match RunEvent::read(event)? {
-        RunEvent::Task {
-            event:
-                TaskEvent::Retained {
-                    branch,
-                    worktree: None,
-                    ..
-                },
-            ..
-        } => branch,
+        RunEvent::Task(
+            _,
+            _,
+            TaskEvent::Retained {
+                branch, worktree, ..
+            },
+        ) if worktree.is_none() => branch,
         _ => None,
     };
     let named: HashSet<String> = events.iter().filter_map(branch_before).collect();

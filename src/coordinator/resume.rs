@@ -3,18 +3,19 @@
 use serde_json::json;
 
 use super::budget::Budget;
-use super::engine::{Engine, Setup, check_depth};
+use super::engine::{Engine, check_depth};
 use super::options::{Options, ResumeChanges};
 use super::recovery::{read_budget, read_used};
 use super::removal::sweep_trees;
 use super::report::{Report, resume_command};
-use super::trees::{Base, Trees};
+use super::trees::Trees;
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::liveness::{self, RunLock, TakenRun};
 use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
+use crate::run::event::Base;
 use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Planned, Run, RunEvent, RunKind, RunStatus, TaskEvent, TaskRun};
 use crate::runner::signals::{self, Guard};
@@ -47,7 +48,7 @@ pub(crate) fn resume(
     context.refuse_other_checkout()?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
     let (first, planned) = read_start(&run, &events)?;
-    let team = selection::team(&mut context, &planned, &first, &ambience)?;
+    let team = selection::team(&mut context, planned, &first, &ambience)?;
     Trust::new(&surroundings, &workspace).require(&team.items)?;
     if let Some(trees) = open_trees(&workspace, &run, &events)? {
         // A killed move of the checkout is finished or undone once the run is taken over.
@@ -71,19 +72,10 @@ pub(crate) fn resume(
     lock.own(&mut run);
     let before = read_budget(&track, &used, &first.rules());
     let mut options = rest.extend_options(first.clone(), before.total());
-    options.share_out(&planned);
+    options.share_out(&team.planned);
     let is_new = options != first;
-    let setup = Setup {
-        base: find_base(&events),
-        team,
-        context,
-        options,
-        ambience,
-        run,
-        planned,
-    };
-    let guard = Guard::begin()?;
-    let mut engine = Engine::open(setup, listener)?;
+    let (base, guard) = (find_base(&events), Guard::begin()?);
+    let mut engine = Engine::open(context, team, options, ambience, run, base, listener)?;
     engine.recorder.journal.set_cancel_cursor(seen);
     engine.recorder.track = track;
     engine.recorder.pending = used;
@@ -113,27 +105,16 @@ pub(super) fn open_trees(
 /// Finds the checkout on which a run with worktrees began, with the last commit that it made there.
 fn find_base(events: &[Event]) -> Option<Base> {
     let mut events = events.iter().filter_map(RunEvent::read);
-    let (branch, first, conversion) = events.find_map(|event| match event {
-        RunEvent::Started {
-            branch,
-            commit,
-            conversion,
-            ..
-        } => Some((branch, commit, conversion)),
+    let base = events.find_map(|event| match event {
+        RunEvent::Started { base, .. } => Some(base),
         _ => None,
-    })?;
+    })??;
     let mut made = events.filter_map(|event| match event {
-        RunEvent::Task {
-            event: TaskEvent::Merged { commit },
-            ..
-        } => commit,
+        RunEvent::Task(_, _, TaskEvent::Merged { commit }) => commit,
         _ => None,
     });
-    Some(Base {
-        branch,
-        commit: made.next_back().or(first)?,
-        conversion,
-    })
+    let commit = made.next_back().unwrap_or(base.commit);
+    Some(Base { commit, ..base })
 }
 
 fn read_start(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
@@ -195,9 +176,6 @@ impl Engine<'_> {
                 self.scheduler.note_tried(step, outcome);
             }
             self.slots[step].attempt = task.attempts;
-            // A wrong last message stays wrong until an agent ends with another one.
-            let words = self.last_words(step, task.ended, task.message.as_deref());
-            self.slots[step].last_words = words;
             self.take_up(step, &task)?;
         }
         let retained = match &self.trees {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use super::options::{Rules, compute_pause};
+use crate::run::Outcome;
 use crate::run::schedule::Schedule;
-use crate::run::{Outcome, StepState};
 use admission::SPENT;
 pub(super) use event::{Action, Ended, Event, Step, Stop};
 
@@ -153,7 +153,7 @@ impl Scheduler {
 
     /// Returns whether nothing is in progress and nothing can begin any more.
     pub(super) fn is_over(&self) -> bool {
-        self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
+        self.stages.is_empty() && self.parked.is_empty() && !self.schedule.has_ready()
     }
 
     /// Returns when something is due by itself, after `now`: what is overdue waits for others to end.
@@ -226,7 +226,7 @@ impl Scheduler {
             }
             Event::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
-                actions.push(Action::Halt(stop));
+                actions.push(Action::Halt);
                 for step in self.waiting(Duration::MAX) {
                     self.fail(step, self.cut_short(), self.explain_stop(), actions);
                 }
@@ -362,11 +362,6 @@ impl Scheduler {
             _ => "cleo was asked to end",
         };
         why.to_string()
-    }
-
-    pub(super) fn list_never_started(&self) -> Vec<usize> {
-        let waits = |step: &usize| self.schedule.state(*step) == StepState::Waiting;
-        (0..self.steps.len()).filter(waits).collect()
     }
 }
 

@@ -181,8 +181,10 @@ fn require_program(runner: &dyn Runner, elsewhere: Option<&str>) -> Result<()> {
     Err(Error::new(Code::ProgramMissing, message).fix("cleo doctor"))
 }
 
+/// The tasks of a run, and who works on them.
 #[derive(Default)]
 pub(super) struct Team {
+    pub(super) planned: Vec<Planned>,
     pub(super) steps: Vec<Step>,
     /// The skill of each step; none of an epic.
     pub(super) skills: Vec<Option<String>>,
@@ -232,7 +234,7 @@ impl Team {
 
 pub(super) fn team(
     context: &mut Context,
-    planned: &[Planned],
+    planned: Vec<Planned>,
     options: &Options,
     ambience: &RunEnvironment,
 ) -> Result<Team> {
@@ -251,7 +253,7 @@ pub(super) fn team(
             proven.extend(commands.first().map(|_| id));
             team.items.extend(commands);
         }
-        for task in planned {
+        for task in &planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
             let whole = match transaction.task(task.task_id) {
                 // It is refused when it is to be claimed.
@@ -287,7 +289,7 @@ pub(super) fn team(
         let settings = context.surroundings.settings()?;
         team.items.extend(Item::runners(settings));
     }
-    Ok(team)
+    Ok(Team { planned, ..team })
 }
 
 /// The steps that a run would take.
@@ -327,15 +329,15 @@ pub(crate) fn rehearse(
 ) -> Result<Rehearsed> {
     let mut context = Context::open(surroundings)?;
     let planned = select_tasks(&mut context, &options.request)?;
-    let team = team(&mut context, &planned, options, ambience)?;
+    let team = team(&mut context, planned, options, ambience)?;
     if options.is_isolated() {
         Trees::require_startable(&context.workspace)?;
     }
-    let ids: BTreeSet<TaskId> = planned.iter().map(|task| task.task_id).collect();
+    let ids: BTreeSet<TaskId> = team.planned.iter().map(|task| task.task_id).collect();
     let sorted = Vec::from_iter(ids.iter().copied());
     let outlines = context.read(|transaction| transaction.outlines(&sorted))?;
-    let (waves, mut shares) = keep_files_apart(planned.clone(), &outlines);
-    let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
+    let (waves, mut shares) = keep_files_apart(team.planned.clone(), &outlines);
+    let rows = team.planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let earlier = check_earlier_work(&mut context, task.task_id, &ids)?;
         let earlier_work = earlier.and_then(|earlier| match earlier.faults.first() {

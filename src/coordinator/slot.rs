@@ -28,8 +28,6 @@ pub(super) struct Slot {
     pub(super) tree: Option<Tree>,
     /// The result of an attempt, until it is judged.
     pub(super) said: Option<AgentEnd>,
-    /// The last message of an agent that came to its end, as far as it can be known.
-    pub(super) last_words: Option<String>,
     /// Why its commands have not been run to their end since its agent ended.
     pub(super) unproven: Option<Error>,
     /// Whether an event told that another run in progress holds its task.
@@ -63,10 +61,7 @@ impl Slot {
     }
 
     pub(super) fn event(&self, event: TaskEvent) -> RunEvent {
-        RunEvent::Task {
-            task_id: self.task,
-            attempt: Some(self.attempt).filter(|attempt| *attempt > 0),
-            event,
-        }
+        let attempt = Some(self.attempt).filter(|attempt| *attempt > 0);
+        RunEvent::Task(self.task, attempt, event)
     }
 }

@@ -17,8 +17,9 @@ use crate::id::TaskId;
 use crate::ops::proof::{self, RenewalRequest};
 use crate::ops::tasks::claim;
 use crate::ops::{Context, Surroundings};
+use crate::run::TaskEvent;
 use crate::run::event::AgentEnd;
-use crate::runner::agent::{self, AgentEvent, Job, Runner};
+use crate::runner::agent::{self, Job, Runner};
 use crate::runner::signals;
 use crate::task::Status;
 
@@ -28,7 +29,7 @@ const STACK: usize = 512 * 1024;
 const PATIENCE: Duration = Duration::from_secs(15);
 
 pub(super) enum Update {
-    AgentEvent(AgentEvent),
+    Agent(TaskEvent),
     Ended(Box<Result<AgentEnd>>),
     Checked(Result<Vec<String>>),
 }
@@ -79,7 +80,7 @@ impl Threads {
     ) -> Result<Arc<AtomicBool>> {
         let end = |ended: Result<AgentEnd>| Update::Ended(Box::new(ended));
         self.spawn(step, attempt, end, move |sender| {
-            let mut tell = |sign| drop(sender.send((step, attempt, Update::AgentEvent(sign))));
+            let mut tell = |event| drop(sender.send((step, attempt, Update::Agent(event))));
             let path = job.prompt_file();
             create_anew(&path)
                 .and_then(|mut file| file.write_all(job.prompt.as_bytes()))

@@ -14,7 +14,6 @@ use crate::ops::runs::journal::has_cancel;
 use crate::ops::tasks::claim;
 use crate::run::event::AgentEnd;
 use crate::run::{self, Outcome, RunEvent, TaskEvent};
-use crate::runner::agent::AgentEvent;
 use crate::runner::signals;
 
 /// Shortest time between two events that tell what an agent does.
@@ -31,7 +30,7 @@ impl Engine<'_> {
             // A cancelled agent may still report something.
             let is_current = self.slots[step].attempt == attempt;
             match update {
-                Update::AgentEvent(event) if is_current => self.note_progress(step, event),
+                Update::Agent(event) if is_current => self.note_progress(step, event),
                 Update::Ended(ended) if is_current => self.end_attempt(step, *ended),
                 Update::Checked(ran) if is_current => self.end_check(step, ran),
                 _ => {}
@@ -39,34 +38,15 @@ impl Engine<'_> {
         }
     }
 
-    fn note_progress(&mut self, step: usize, event: AgentEvent) {
-        match event {
-            AgentEvent::Started(group, process_start_time) => {
-                let group = Some(group);
-                self.push_step_event(
-                    step,
-                    TaskEvent::AgentStarted {
-                        group,
-                        process_start_time,
-                    },
-                );
+    fn note_progress(&mut self, step: usize, event: TaskEvent) {
+        if matches!(event, TaskEvent::AgentProgress { .. }) {
+            let last = &mut self.slots[step].progress_at;
+            if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
+                return;
             }
-            AgentEvent::Conversation(name) => {
-                let conversation = Some(shorten_said(name));
-                self.push_step_event(step, TaskEvent::AgentConversation { conversation });
-            }
-            AgentEvent::Progress(what) => self.note_doing(step, what),
+            *last = Some(Instant::now());
         }
-    }
-
-    fn note_doing(&mut self, step: usize, what: String) {
-        let last = self.slots[step].progress_at;
-        if last.is_some_and(|last| last.elapsed() < DOING_PAUSE) {
-            return;
-        }
-        self.slots[step].progress_at = Some(Instant::now());
-        let doing = Some(shorten_said(what));
-        self.push_step_event(step, TaskEvent::AgentProgress { doing });
+        self.push_step_event(step, event);
     }
 
     fn end_attempt(&mut self, step: usize, ended: Result<AgentEnd>) {
@@ -102,8 +82,6 @@ impl Engine<'_> {
         ));
         self.push_step_event(step, TaskEvent::AgentEnded(end.clone()));
         self.slots[step].stop = None;
-        let words = self.last_words(step, end.outcome, end.message.as_deref());
-        self.slots[step].last_words = words;
         self.slots[step].said = Some(end);
         // The run does not rely on commands that the agent ran.
         let has_checks = self.scheduler.has_checks(step);
@@ -115,21 +93,6 @@ impl Engine<'_> {
             )
             .fix(format!("cleo verify {task}"))
         });
-    }
-
-    /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
-    /// message and reported none, the message is empty.
-    pub(super) fn last_words(
-        &self,
-        step: usize,
-        outcome: Option<Outcome>,
-        message: Option<&str>,
-    ) -> Option<String> {
-        let told = message.map(|message| shorten_said(message.trim().to_string()));
-        let worker = self.slots[step].worker.as_ref();
-        let is_heard = worker.is_some_and(|worker| worker.runner.has_conversations());
-        told.or(is_heard.then(String::new))
-            .filter(|_| outcome == Some(Outcome::Ok))
     }
 
     fn end_check(&mut self, step: usize, ran: Result<Vec<String>>) {
@@ -188,13 +151,13 @@ impl Engine<'_> {
 
     /// Ends the attempt in progress when words were sent to its agent since it began.
     fn end_for_words(&mut self, request: &run::Event) {
-        let Some(RunEvent::Task { task_id, .. }) = RunEvent::read(request) else {
+        let Some(RunEvent::Task(task, ..)) = RunEvent::read(request) else {
             return;
         };
         let track = &self.recorder.track;
-        let began = track.attempts(task_id).last();
+        let began = track.attempts(task).last();
         let is_new = began.is_some_and(|attempt| request.at > attempt.started_at);
-        let step = track.position(task_id);
+        let step = track.position(task);
         let Some(step) = step.filter(|step| is_new && self.scheduler.is_working(*step)) else {
             return;
         };

@@ -167,9 +167,15 @@ impl Engine<'_> {
         unproven.into_iter().chain(words).collect()
     }
 
+    /// Checks the last message of the last agent that exited by itself. Where a program reports every message and
+    /// reported none, it is empty. A wrong one stays wrong until an agent ends with another one.
     pub(super) fn check_last_words(&self, step: usize) -> Option<Error> {
-        let words = self.slots[step].last_words.as_deref()?;
-        let found = proof::message(words);
+        let task = self.recorder.track.task(self.slots[step].task)?;
+        let worker = self.slots[step].worker.as_ref()?;
+        let is_heard = worker.runner.has_conversations();
+        let words = task.message.as_deref().or(is_heard.then_some(""));
+        let words = words.filter(|_| task.ended == Some(Outcome::Ok))?;
+        let found = proof::message(words.trim());
         let error = found.report.error("the last message of its agent")?;
         let nearest = found.nearest.unwrap_or_default();
         Some(error.did_you_mean(&nearest))

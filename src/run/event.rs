@@ -22,11 +22,9 @@ pub(crate) const PLAN_RESUMED: &str = "resumed";
 pub(crate) enum RunEvent {
     #[serde(rename = "run.started")]
     Started {
-        /// The branch and the commit that were checked out, of a run with worktrees; no branch on a detached HEAD.
-        branch: Option<String>,
-        commit: Option<String>,
-        /// Digest of the settings by which git converts content.
-        conversion: Option<String>,
+        /// What was checked out, of a run with worktrees.
+        #[serde(flatten)]
+        base: Option<Base>,
         /// The tasks of the run, in order.
         #[serde(default)]
         tasks: Vec<Planned>,
@@ -58,12 +56,19 @@ pub(crate) enum RunEvent {
         usage: Option<Usage>,
         cost: Option<f64>,
     },
+    /// An event of a task, with the number of its attempt.
     #[serde(skip)]
-    Task {
-        task_id: TaskId,
-        attempt: Option<u32>,
-        event: TaskEvent,
-    },
+    Task(TaskId, Option<u32>, TaskEvent),
+}
+
+/// A checkout: a branch, or none when HEAD is detached, and a commit. For a run it is the checkout when it began, with the
+/// last commit that the run made there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Base {
+    pub(crate) branch: Option<String>,
+    pub(crate) commit: String,
+    /// Digest of the settings by which git converts content, when a run began.
+    pub(crate) conversion: Option<String>,
 }
 
 /// An event of a task of a run.
@@ -199,11 +204,7 @@ impl AgentEnd {
 
 impl TaskEvent {
     pub(crate) fn for_task(self, task_id: TaskId) -> RunEvent {
-        RunEvent::Task {
-            task_id,
-            attempt: None,
-            event: self,
-        }
+        RunEvent::Task(task_id, None, self)
     }
 }
 
@@ -211,11 +212,9 @@ impl RunEvent {
     /// Returns the kind and the detail, without fields that hold nothing.
     pub(crate) fn to_parts(&self) -> (String, Detail) {
         let (about, value) = match self {
-            RunEvent::Task {
-                task_id,
-                attempt,
-                event,
-            } => (Some((task_id, attempt)), serde_json::to_value(event)),
+            RunEvent::Task(task, attempt, event) => {
+                (Some((task, attempt)), serde_json::to_value(event))
+            }
             event => (None, serde_json::to_value(event)),
         };
         let Ok(Value::Object(tagged)) = value else {
@@ -254,12 +253,11 @@ impl RunEvent {
         let tagged = || Value::from_iter([(kind.clone(), Value::from(detail.clone()))]);
         let of_tasks = ["task.", "agent.", "worktree."];
         if of_tasks.iter().any(|start| kind.starts_with(start)) {
-            return Some(RunEvent::Task {
-                task_id: detail.get("taskId")?.as_str()?.parse().ok()?,
-                attempt: (detail.get("attempt").and_then(Value::as_u64))
-                    .and_then(|attempt| u32::try_from(attempt).ok()),
-                event: serde_json::from_value(tagged()).ok()?,
-            });
+            let task = detail.get("taskId")?.as_str()?.parse().ok()?;
+            let attempt = detail.get("attempt").and_then(Value::as_u64);
+            let attempt = attempt.and_then(|attempt| u32::try_from(attempt).ok());
+            let event = serde_json::from_value(tagged()).ok()?;
+            return Some(RunEvent::Task(task, attempt, event));
         }
         serde_json::from_value(tagged()).ok()
     }
@@ -349,11 +347,7 @@ mod tests {
             violations: vec!["a".into()],
             branch: None,
         };
-        let failed = RunEvent::Task {
-            task_id: TaskId(7),
-            attempt: Some(1),
-            event: failed,
-        };
+        let failed = RunEvent::Task(TaskId(7), Some(1), failed);
         let (kind, detail) = failed.to_parts();
         let expected = json!({"taskId": "T7", "attempt": 1, "outcome": "rate_limited",
             "violations": ["a"]});

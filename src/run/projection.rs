@@ -72,10 +72,6 @@ impl RunProjection {
         self.places.get(&id).copied()
     }
 
-    fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
-        self.places.get(&id).map(|place| &mut self.tasks[*place])
-    }
-
     pub(crate) fn attempts(&self, id: TaskId) -> &[Attempt] {
         self.task(id).map_or(&[], |task| &task.history)
     }
@@ -113,18 +109,11 @@ impl RunProjection {
             // A request may come long after the process has ended.
             Some(
                 RunEvent::CancelRequested { .. }
-                | RunEvent::Task {
-                    event: TaskEvent::WordsSent { .. },
-                    ..
-                },
+                | RunEvent::Task(_, _, TaskEvent::WordsSent { .. }),
             ) => return,
-            Some(RunEvent::Task {
-                task_id,
-                attempt,
-                event,
-            }) => {
-                if let Some(task) = self.task_mut(*task_id) {
-                    apply(task, at, *attempt, event);
+            Some(RunEvent::Task(task, attempt, event)) => {
+                if let Some(place) = self.places.get(task) {
+                    apply(&mut self.tasks[*place], at, *attempt, event);
                 }
             }
             Some(RunEvent::Stopping { .. }) | None => {}

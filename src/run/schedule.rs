@@ -2,13 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::StepState;
-
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
-    states: Vec<StepState>,
-    /// How many steps each waits for.
-    waits: Vec<usize>,
+    /// How many steps each waits for; none of one that was begun, or never begins.
+    waits: Vec<Option<usize>>,
     /// The steps that wait for each.
     unlocks: Vec<Vec<usize>>,
     ready: BTreeSet<usize>,
@@ -18,44 +15,40 @@ impl Schedule {
     /// Makes a schedule; `needs` has the dependencies of each step by index. Steps that can start are ordered
     /// by index.
     pub(crate) fn new(needs: &[Vec<usize>]) -> Schedule {
-        let mut unlocks = vec![Vec::new(); needs.len()];
-        let needs: Vec<BTreeSet<usize>> = needs
-            .iter()
-            .map(|one| one.iter().copied().collect())
-            .collect();
+        let (mut unlocks, mut waits) = (vec![Vec::new(); needs.len()], Vec::new());
         for (step, needs) in needs.iter().enumerate() {
+            let needs: BTreeSet<usize> = needs.iter().copied().collect();
+            waits.push(Some(needs.len()));
             needs.iter().for_each(|need| unlocks[*need].push(step));
         }
-        let waits: Vec<usize> = needs.iter().map(BTreeSet::len).collect();
-        let ready = (0..waits.len()).filter(|step| waits[*step] == 0).collect();
+        let is_ready = |step: &usize| waits[*step] == Some(0);
         Schedule {
-            states: vec![StepState::Waiting; waits.len()],
+            ready: (0..waits.len()).filter(is_ready).collect(),
             waits,
             unlocks,
-            ready,
         }
     }
 
-    /// Takes the next step that can begin; from now on it is running.
+    /// Takes the next step that can begin.
     pub(crate) fn pop_ready(&mut self) -> Option<usize> {
         let step = self.ready.pop_first()?;
-        self.states[step] = StepState::Running;
+        self.waits[step] = None;
         Some(step)
     }
 
     pub(crate) fn requeue(&mut self, step: usize) {
-        self.states[step] = StepState::Waiting;
+        self.waits[step] = Some(0);
         self.ready.insert(step);
     }
 
     /// Notes that a step is done, begun or not; what waited for it alone can begin.
     pub(crate) fn finish(&mut self, step: usize) {
         self.ready.remove(&step);
-        self.states[step] = StepState::Done;
-        for later in self.unlocks[step].clone() {
-            self.waits[later] -= 1;
-            if self.waits[later] == 0 && self.states[later] == StepState::Waiting {
-                self.ready.insert(later);
+        self.waits[step] = None;
+        for later in &self.unlocks[step] {
+            if let Some(waits) = &mut self.waits[*later] {
+                *waits -= 1;
+                self.ready.extend((*waits == 0).then_some(*later));
             }
         }
     }
@@ -63,13 +56,11 @@ impl Schedule {
     /// Notes that a step failed, and returns the steps that never begin now, in their order.
     pub(crate) fn fail(&mut self, step: usize) -> Vec<usize> {
         self.ready.remove(&step);
-        self.states[step] = StepState::Failed;
-        let mut skipped = BTreeSet::new();
-        let mut next = vec![step];
+        self.waits[step] = None;
+        let (mut skipped, mut next) = (BTreeSet::new(), vec![step]);
         while let Some(step) = next.pop() {
             for later in &self.unlocks[step] {
-                if self.states[*later] == StepState::Waiting {
-                    self.states[*later] = StepState::Skipped;
+                if self.waits[*later].take().is_some() {
                     skipped.insert(*later);
                     next.push(*later);
                 }
@@ -78,20 +69,13 @@ impl Schedule {
         skipped.into_iter().collect()
     }
 
-    pub(crate) fn state(&self, step: usize) -> StepState {
-        self.states[step]
+    /// Returns whether a step waits for others, or for its turn.
+    pub(crate) fn is_waiting(&self, step: usize) -> bool {
+        self.waits[step].is_some()
     }
 
-    pub(crate) fn running(&self) -> usize {
-        let running = self
-            .states
-            .iter()
-            .filter(|state| **state == StepState::Running);
-        running.count()
-    }
-
-    pub(crate) fn is_over(&self) -> bool {
-        self.ready.is_empty() && self.running() == 0
+    pub(crate) fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
     }
 }
 
@@ -119,9 +103,7 @@ mod tests {
         assert_eq!(schedule.pop_ready(), None);
         schedule.finish(1);
         assert_eq!(schedule.pop_ready(), Some(3));
-        assert!(!schedule.is_over());
-        schedule.finish(3);
-        assert!(schedule.is_over());
+        assert!(!schedule.has_ready());
     }
 
     #[test]
@@ -131,10 +113,10 @@ mod tests {
         schedule.finish(0);
         schedule.pop_ready();
         assert_eq!(schedule.fail(1), [3]);
-        assert_eq!(schedule.state(3), StepState::Skipped);
+        assert!(!schedule.is_waiting(3));
         assert_eq!(schedule.pop_ready(), Some(2));
         schedule.finish(2);
-        assert!(schedule.is_over());
+        assert_eq!(schedule.pop_ready(), None);
     }
 
     #[test]
@@ -142,7 +124,10 @@ mod tests {
         let mut schedule = diamond();
         schedule.pop_ready();
         schedule.requeue(0);
-        assert_eq!((schedule.running(), schedule.pop_ready()), (0, Some(0)));
+        assert_eq!(
+            (schedule.is_waiting(0), schedule.pop_ready()),
+            (true, Some(0))
+        );
     }
 
     #[test]
@@ -159,6 +144,5 @@ mod tests {
     fn steps_in_cycle_never_start() {
         let mut schedule = Schedule::new(&[vec![1], vec![0]]);
         assert_eq!(schedule.pop_ready(), None);
-        assert!(schedule.is_over());
     }
 }

@@ -9,9 +9,9 @@ use std::{fs, thread};
 
 use crate::run::event::AgentEnd;
 use crate::run::log::{self, Stream};
-use crate::run::{Outcome, Spent};
+use crate::run::{Outcome, Spent, TaskEvent};
 use crate::runner::agent::{
-    AgentEvent, CommandLine, Invocation, Job, Limits, OutputState, Runner, Runners, drive,
+    CommandLine, Invocation, Job, Limits, OutputState, Runner, Runners, drive,
 };
 use crate::runner::signals;
 use rustix::fs::{Mode, OFlags};
@@ -332,7 +332,7 @@ fn agent_is_stopped_on_request() {
     let stage = Stage::new();
     let stop = Arc::new(AtomicBool::new(false));
     let mut started = |sign| {
-        assert!(matches!(sign, AgentEvent::Started(..)));
+        assert!(matches!(sign, TaskEvent::AgentStarted { .. }));
         stop.store(true, Ordering::Relaxed);
     };
     let flag = Arc::clone(&stop);

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::run::event::AgentEnd;
-use crate::run::{Outcome, Spent, Usage};
-use crate::runner::agent::{AgentEvent, Job, Limits, OutputState, Runner, Runners, all};
+use crate::run::{Outcome, Spent, TaskEvent, Usage};
+use crate::runner::agent::{Job, Limits, OutputState, Runner, Runners, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
 
@@ -20,7 +20,7 @@ fn find_recording(program: &str, case: &str) -> PathBuf {
 }
 
 /// Plays a recorded stream, and says how it ended and of what it gave signs.
-fn play(program: &str, case: &str, exit_code: Option<i32>) -> (AgentEnd, Vec<AgentEvent>) {
+fn play(program: &str, case: &str, exit_code: Option<i32>) -> (AgentEnd, Vec<TaskEvent>) {
     let said = fs::read_to_string(find_recording(program, &format!("{case}.out"))).unwrap();
     let stderr_tail = fs::read_to_string(find_recording(program, &format!("{case}.err")));
     let runner = runner(program);
@@ -261,7 +261,8 @@ fn messages_conversations_tokens_and_cost_are_read() {
             cost,
             "{program}"
         );
-        let named = AgentEvent::Conversation(ended.conversation.clone().unwrap());
+        let conversation = ended.conversation.clone();
+        let named = TaskEvent::AgentConversation { conversation };
         assert_eq!(
             signs.iter().filter(|sign| **sign == named).count(),
             1,
@@ -269,7 +270,7 @@ fn messages_conversations_tokens_and_cost_are_read() {
         );
         let doing = signs
             .iter()
-            .filter(|sign| matches!(sign, AgentEvent::Progress(_)));
+            .filter(|sign| matches!(sign, TaskEvent::AgentProgress { .. }));
         assert_eq!(doing.count(), 2, "{program} {signs:?}");
         assert!(runner(program).has_conversations());
     }

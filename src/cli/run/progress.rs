@@ -48,12 +48,10 @@ fn describe(run: &str, event: &RunEvent, track: &RunProjection) -> Option<(Tone,
             (Tone::Dim, format!("{run}: {n_tasks} to do"))
         }
         RunEvent::Resumed { .. } => (Tone::Dim, format!("{run} is resumed")),
-        RunEvent::Stopping { reason } => (Tone::Warn, format!("the run ends: {reason}")),
-        RunEvent::Task {
-            task_id,
-            attempt,
-            event,
-        } => return describe_task(*task_id, *attempt, event, track),
+        RunEvent::Stopping { reason } => (Tone::Warn, format!("stopping: {reason}")),
+        RunEvent::Task(task, attempt, event) => {
+            return describe_task(*task, *attempt, event, track);
+        }
         _ => return None,
     })
 }

@@ -141,6 +141,14 @@ impl Scheduler {
                 }
             }
         }
+        if self.stop.is_none() && !self.schedule.has_ready() {
+            let waits = |step: &usize| self.schedule.is_waiting(*step);
+            for step in Vec::from_iter((0..self.steps.len()).filter(waits)) {
+                self.schedule.fail(step);
+                let why = "it waits for tasks that wait for it".to_string();
+                actions.push(Action::Skip(step, None, why));
+            }
+        }
     }
 
     pub(super) fn skip_all(&mut self, step: usize, why: String, actions: &mut Vec<Action>) {

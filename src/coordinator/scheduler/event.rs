@@ -75,5 +75,5 @@ pub(in crate::coordinator) enum Action {
     Fail(usize, Outcome, String),
     /// A step is not begun, because another one failed, or for a reason.
     Skip(usize, Option<usize>, String),
-    Halt(Stop),
+    Halt,
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
+use crate::run::event::Base;
 
 /// Files of git that show an operation in progress.
 const IN_PROGRESS: [(&str, &str); 6] = [
@@ -16,16 +17,6 @@ const IN_PROGRESS: [(&str, &str); 6] = [
 ];
 const HEADS: &str = "refs/heads/";
 const SHORT: usize = 10;
-
-/// A checkout: a branch, or none when HEAD is detached, and a commit. For a run it is the checkout when it began, with the
-/// last commit that the run made there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::coordinator) struct Base {
-    pub(in crate::coordinator) branch: Option<String>,
-    pub(in crate::coordinator) commit: String,
-    /// Digest of the settings by which git converts content, when a run began.
-    pub(in crate::coordinator) conversion: Option<String>,
-}
 
 impl Base {
     fn describe(&self) -> String {

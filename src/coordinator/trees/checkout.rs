@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use walkdir::WalkDir;
 
 use super::Trees;
-use super::base::{Base, reference};
+use super::base::reference;
 use super::git::{DIFF, Words, refuse_git};
 use super::merge::list_names;
 use crate::error::Result;
 use crate::file::{open_regular, open_to_write, unwritable};
 use crate::run;
+use crate::run::event::Base;
 
 const NOTE_MAX: u64 = 1 << 20;
 /// The mode of a submodule (gitglossary, "gitlink").

@@ -2,8 +2,8 @@
 //! claimed.
 
 use super::Trees;
-use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
+use crate::run::event::Base;
 use crate::tree::{RESERVED_BRANCH, refuse_branch, require_git_version};
 use crate::workspace::Workspace;
 

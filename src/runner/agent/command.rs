@@ -76,7 +76,7 @@ impl Runner for CommandLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::agent::AgentEvent;
+    use crate::run::TaskEvent;
     use crate::runner::agent::tests::job;
 
     fn invoke(line: &str) -> Invocation {
@@ -114,7 +114,10 @@ mod tests {
             runner.read_line(line, &mut state);
             state.events
         };
-        let progress = |what: &str| [AgentEvent::Progress(what.to_string())];
+        let progress = |what: &str| {
+            let doing = Some(what.to_string());
+            [TaskEvent::AgentProgress { doing }]
+        };
         assert_eq!(
             hear("  Tests run: \u{1b}[31m3\u{7} "),
             progress("Tests run: 3")

@@ -9,11 +9,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::log::Log;
-use super::{AgentEvent, Invocation, Job, OutputState, Runner};
+use super::{Invocation, Job, OutputState, Runner};
 use crate::error::{Code, Error, Result, quote};
-use crate::run::Outcome;
 use crate::run::event::AgentEnd;
 use crate::run::log::{LINE_MAX, Stream};
+use crate::run::{Outcome, TaskEvent};
 use crate::runner::lines::{Lines, push_last};
 use crate::runner::signals::{self, Guard};
 use crate::runner::supervise::{Observer, Program};
@@ -30,7 +30,7 @@ const EVENTS_MAX: usize = 100_000;
 pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
-    tell: &mut dyn FnMut(AgentEvent),
+    tell: &mut dyn FnMut(TaskEvent),
 ) -> Result<AgentEnd> {
     let _guard = Guard::begin()?;
     let invocation = runner.invocation(job);
@@ -39,7 +39,10 @@ pub(crate) fn drive(
     let input = invocation.reads_prompt.then(|| job.prompt.clone().into());
     let mut program = Program::start(&mut command(&invocation, job)?, input, false)?;
     let id = program.child.id();
-    tell(AgentEvent::Started(id, orphans::start_time(id)));
+    tell(TaskEvent::AgentStarted {
+        group: Some(id),
+        process_start_time: orphans::start_time(id),
+    });
     let mut attempt = Attempt {
         runner,
         job,
@@ -89,7 +92,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
 struct Attempt<'a> {
     runner: &'a dyn Runner,
     job: &'a Job,
-    tell: &'a mut dyn FnMut(AgentEvent),
+    tell: &'a mut dyn FnMut(TaskEvent),
     log: Log,
     lines: [Lines; 2],
     stderr_tail: VecDeque<String>,
@@ -185,12 +188,10 @@ impl Attempt<'_> {
         self.state.refused = false;
         self.runner.read_line(line, &mut self.state);
         for event in std::mem::take(&mut self.state.events) {
-            let resumed = match &event {
-                AgentEvent::Conversation(name) => Some(name),
-                _ => None,
+            self.has_worked |= match &event {
+                TaskEvent::AgentConversation { conversation } => *conversation == self.job.resume,
+                event => matches!(event, TaskEvent::AgentProgress { .. }),
             };
-            let goes_on = resumed.is_some() && resumed == self.job.resume.as_ref();
-            self.has_worked |= goes_on || matches!(event, AgentEvent::Progress(_));
             self.n_events += 1;
             if self.n_events <= EVENTS_MAX {
                 (self.tell)(event);

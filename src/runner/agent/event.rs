@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
-use super::{AgentEvent, OutputState, all};
+use super::{OutputState, all};
 use crate::run::log::Stream;
 use crate::run::transcript::{self, TEXT_MAX};
-use crate::run::{self, Outcome, Spent, Usage};
+use crate::run::{self, Outcome, Spent, TaskEvent, Usage};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
@@ -50,10 +50,11 @@ pub(super) fn note_conversation(name: Option<&str>, state: &mut OutputState) {
     };
     let is_new = |name: &&str| state.end.conversation.as_deref() != Some(name);
     if let Some(name) = name.filter(is_name).filter(is_new) {
+        let conversation = Some(name.to_string());
+        state.end.conversation.clone_from(&conversation);
         state
             .events
-            .push(AgentEvent::Conversation(name.to_string()));
-        state.end.conversation = Some(name.to_string());
+            .push(TaskEvent::AgentConversation { conversation });
     }
 }
 
@@ -75,9 +76,8 @@ pub(super) fn read_progress(line: &str, state: &mut OutputState) {
         .take(DOING_MAX)
         .collect();
     if !shown.trim_end().is_empty() {
-        state
-            .events
-            .push(AgentEvent::Progress(shown.trim_end().to_string()));
+        let doing = Some(shown.trim_end().to_string());
+        state.events.push(TaskEvent::AgentProgress { doing });
     }
 }
 

@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::run::event::AgentEnd;
-use crate::run::{Outcome, Spent, Usage};
+use crate::run::{Outcome, Spent, TaskEvent, Usage};
 pub(crate) use command::CommandLine;
 pub(crate) use drive::drive;
 pub(crate) use event::read_spent;
@@ -83,16 +83,6 @@ pub(crate) struct Invocation {
     pub(crate) reads_prompt: bool,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum AgentEvent {
-    /// It runs, in the process group of this number, which began then.
-    Started(u32, Option<String>),
-    /// It is in a conversation that can be resumed under this name.
-    Conversation(String),
-    /// It does something, in a few words, such as `Write src/lib.rs`.
-    Progress(String),
-}
-
 /// The result of an attempt as far as its output was read, and the state of reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OutputState {
@@ -105,7 +95,7 @@ pub(crate) struct OutputState {
     /// State that the runner keeps between two lines.
     pub(crate) seen: Option<String>,
     /// Events in its lines, until the caller takes them.
-    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) events: Vec<TaskEvent>,
 }
 
 /// One program that drives an agent.

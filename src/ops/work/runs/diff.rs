@@ -121,7 +121,7 @@ fn find_commit<'a>(
 ) -> Option<String> {
     let mut events = events.filter_map(RunEvent::read);
     events.find_map(|event| match event {
-        RunEvent::Task { task_id, event, .. } if task_id == task => pick(event),
+        RunEvent::Task(of, _, event) if of == task => pick(event),
         _ => None,
     })
 }
