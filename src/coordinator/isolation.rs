@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::engine::Engine;
 use super::scheduler::Event;
 use super::slot::Prompt;
-use super::trees::{Declared, Tree, Trees};
+use super::trees::{Tree, Trees};
 use super::{parts, prompt};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -49,8 +49,7 @@ impl Engine<'_> {
             return Ok(self.context.workspace.root.clone());
         };
         let task = self.context.read(|transaction| require(transaction, id))?;
-        let declared = Declared::from_task(&task);
-        let tree = trees.create_worktree(id, self.slots[step].attempt, declared)?;
+        let tree = trees.create_worktree(&task, self.slots[step].attempt)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)

@@ -32,8 +32,9 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::run::event::Base;
+use crate::task::Task;
+use crate::tree::find_top;
 use crate::workspace::{OUTPUT_DIR, Workspace};
-pub(super) use baseline::Declared;
 use git::{Answer, Words, refuse_git};
 pub(super) use lock::LOCK_TIMEOUT;
 
@@ -118,17 +119,10 @@ impl Trees {
     ) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
-        let mut above = root.ancestors();
-        // As for git, an empty folder `.git` is not a repository.
-        let top = above.find(|path| {
-            let mark = path.join(".git");
-            mark.symlink_metadata().is_ok() && (!mark.is_dir() || mark.join("HEAD").exists())
-        });
-        let refuse = |what: &str| {
-            let message = format!("worktrees need a git repository with a commit: {what}");
+        let top = find_top(&root).ok_or_else(|| {
+            let message = "worktrees need a git repository with a commit: there is none here";
             Error::new(Code::InputInvalid, message)
-        };
-        let top = top.ok_or_else(|| refuse("there is none here"))?;
+        })?;
         let mut trees = Trees {
             inside: root
                 .strip_prefix(top)
@@ -154,24 +148,19 @@ impl Trees {
 
     /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure. A branch
     /// of that number with work that no event mentions stays.
-    pub(super) fn create_worktree(
-        &self,
-        task: TaskId,
-        attempt: u32,
-        declared: Declared,
-    ) -> Result<Tree> {
+    pub(super) fn create_worktree(&self, task: &Task, attempt: u32) -> Result<Tree> {
         let from = self.require_base()?;
         // Nothing that an agent would be paid for could be merged.
         self.require_conversion(&self.top)?;
         let taken = self.list_unmerged_branches()?;
-        let mut trees = (attempt..).map(|number| self.tree(&format!("{task}-{number}")));
+        let mut trees = (attempt..).map(|number| self.tree(&format!("{}-{number}", task.id)));
         let tree = trees.find(|tree| !taken.contains(&tree.branch));
-        let tree = tree.unwrap_or_else(|| self.tree(&format!("{task}-{attempt}")));
+        let tree = tree.unwrap_or_else(|| self.tree(&format!("{}-{attempt}", task.id)));
         let made = self.add_worktree(&tree, &from).and_then(|()| {
             self.require_conversion(&tree.top)?;
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
-            self.save_baseline(&tree, declared, &from)
+            self.save_baseline(&tree, task, &from)
         });
         if let Err(error) = made {
             let _ = self.remove_worktree(&tree);

@@ -89,9 +89,24 @@ fn resolve(root: &Path, revision: &str) -> Result<Option<std::result::Result<Str
     let answer = ask_if_there(root, ["rev-parse", "--verify", "--end-of-options", &wanted])?;
     Ok(answer.map(|answer| {
         let id = String::from_utf8_lossy(&answer?).trim().to_string();
-        let is_id = matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
-        is_id.then_some(id).ok_or("git names no commit".to_string())
+        is_commit_id(&id)
+            .then_some(id)
+            .ok_or("git names no commit".to_string())
     }))
+}
+
+/// Returns whether a text is the full id of a commit, and nothing that git takes for an option.
+pub(crate) fn is_commit_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// Finds the top of the repository that a folder is in. As for git, an empty folder `.git` is not a repository.
+pub(crate) fn find_top(folder: &Path) -> Option<&Path> {
+    let mut above = folder.ancestors();
+    above.find(|path| {
+        let mark = path.join(".git");
+        mark.symlink_metadata().is_ok() && (!mark.is_dir() || mark.join("HEAD").exists())
+    })
 }
 
 /// Runs git in a folder; `None` without a repository or git. Naming repository and files spares git looking for them, so a
@@ -100,10 +115,10 @@ pub(super) fn ask_if_there<'a>(
     root: &Path,
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> Result<Option<Answer>> {
-    let root = root.canonicalize().unwrap_or_default();
-    let mut above = root.ancestors();
-    let is_top = |path: &&Path| path.join(".git").symlink_metadata().is_ok();
-    let Some(top) = above.find(is_top).filter(|_| root.is_absolute()) else {
+    let Ok(root) = root.canonicalize() else {
+        return Ok(None);
+    };
+    let Some(top) = find_top(&root) else {
         return Ok(None);
     };
     let variables = [

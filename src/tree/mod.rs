@@ -30,7 +30,8 @@ use crate::file::open_regular;
 use crate::id::hex;
 pub(crate) use checkout::{is_linked_worktree, main_checkout, root_in_worktree};
 pub(crate) use git::{
-    RESERVED_BRANCH, commit, find_fork, head, is_ahead, refuse_branch, require_git_version,
+    RESERVED_BRANCH, commit, find_fork, find_top, head, is_ahead, is_commit_id, refuse_branch,
+    require_git_version,
 };
 pub(crate) use glob::Globs;
 

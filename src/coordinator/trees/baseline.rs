@@ -13,7 +13,6 @@ use super::Tree;
 use super::copy::{digest_file, require_no_link};
 use crate::error::Result;
 use crate::file::{read, unreadable, write_private};
-use crate::task::Task;
 use crate::tree::Globs;
 
 const NOTE_MAX: u64 = 64 << 20;
@@ -21,7 +20,9 @@ const NOTE_MAX: u64 = 64 << 20;
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Baseline {
-    pub(super) declared: Declared,
+    /// The deliverables and files of the task, some of which are paths or patterns.
+    pub(super) deliverables: Vec<String>,
+    pub(super) files: Vec<String>,
     /// The branch into which the work is merged; none for a detached HEAD.
     pub(super) onto: Option<String>,
     /// The commit from which the worktree was made.
@@ -108,29 +109,6 @@ impl Baseline {
         self.made.is_some_and(|made| changed <= made)
     }
 
-    pub(super) fn note_copied(&mut self, pair: &Pair, digest: &Option<String>) {
-        let digest = digest.iter().cloned();
-        self.copied
-            .extend(digest.map(|digest| (pair.name.clone(), digest)));
-    }
-}
-
-/// The deliverables and files of a task, some of which are paths or patterns.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(in crate::coordinator) struct Declared {
-    pub(super) deliverables: Vec<String>,
-    pub(super) files: Vec<String>,
-}
-
-impl Declared {
-    pub(in crate::coordinator) fn from_task(task: &Task) -> Declared {
-        Declared {
-            deliverables: task.deliverables.clone(),
-            files: task.files.clone(),
-        }
-    }
-
     pub(super) fn patterns(&self) -> Vec<Pattern> {
         let read = |text: &String, has_below| {
             let text = text.trim();
@@ -146,6 +124,12 @@ impl Declared {
         let deliverables = self.deliverables.iter().map(|text| read(text, true));
         let files = self.files.iter().map(|text| read(text, false));
         deliverables.chain(files).flatten().collect()
+    }
+
+    pub(super) fn note_copied(&mut self, pair: &Pair, digest: &Option<String>) {
+        let digest = digest.iter().cloned();
+        self.copied
+            .extend(digest.map(|digest| (pair.name.clone(), digest)));
     }
 }
 
@@ -182,9 +166,10 @@ mod tests {
     #[test]
     fn only_deliverables_declare_folders() {
         let of = |text: &str| vec![text.to_string()];
-        let declared = Declared {
+        let declared = Baseline {
             deliverables: of("./build/"),
             files: of("web"),
+            ..Baseline::default()
         };
         for (path, expected) in [
             ("build/out.bin", true),

@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::file::{open_regular, open_to_write, unwritable};
 use crate::run;
 use crate::run::event::Base;
+use crate::tree::is_commit_id;
 
 const NOTE_MAX: u64 = 1 << 20;
 /// The mode of a submodule (gitglossary, "gitlink").
@@ -129,27 +130,14 @@ impl Trees {
             if self.head()? != head {
                 continue;
             }
-            return match noted {
-                Some(step) if self.is_waiting_for_proof(&step, &head.commit)? => Ok(Base {
-                    commit: step.old,
-                    ..head
-                }),
+            let commit = match noted {
+                Some(step) if step.is_merge && step.new == head.commit => step.old,
                 // Its files may be reverted already, and its branch not yet.
-                Some(step) if !step.is_merge && step.old == head.commit => Ok(Base {
-                    commit: step.new,
-                    ..head
-                }),
-                _ => Ok(head),
+                Some(step) if !step.is_merge && step.old == head.commit => step.new,
+                _ => head.commit,
             };
+            return Ok(Base { commit, ..head });
         }
-    }
-
-    pub(super) fn is_waiting_for_proof(&self, step: &Move, commit: &str) -> Result<bool> {
-        if !step.is_merge || step.new != commit {
-            return Ok(false);
-        }
-        let parent = self.ask(format!("rev-parse {commit}^1"))?;
-        Ok(parent.is_ok_and(|parent| parent == step.old))
     }
 
     /// Returns why the checkout cannot be moved: changed files, be they staged, untracked or ignored, are never overwritten.
@@ -274,7 +262,9 @@ impl Trees {
         let file = open_regular(&self.lock_file).ok()?;
         file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
-        let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
+        let are_ids = [&step.old, &step.new]
+            .into_iter()
+            .all(|id| is_commit_id(id));
         (are_ids && run::is_id(&step.run)).then_some(step)
     }
 
@@ -292,9 +282,4 @@ impl Trees {
         let emptied = open_to_write(&self.lock_file).and_then(|file| file.set_len(0));
         emptied.map_err(|cause| unwritable(&self.lock_file, cause))
     }
-}
-
-/// Returns whether a text is the full id of a commit, and nothing that git takes for an option.
-pub(super) fn is_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

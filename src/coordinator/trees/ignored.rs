@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::baseline::{Baseline, Declared, is_regular};
+use super::baseline::{Baseline, is_regular};
 use super::copy::{copy, copy_link};
 use super::git::{IGNORED, STATUS, Words, pathspec};
 use super::merge::list_names;
@@ -13,17 +13,17 @@ use crate::error::{Code, Error, Result, quote};
 use crate::workspace::Workspace;
 
 impl Trees {
-    /// Names the declared files below a root that git ignores and whose places are in the workspace. Where git cannot say,
-    /// there are none.
-    pub(super) fn list_ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
-        let mut found = self.list_declared(root, declared).unwrap_or_default();
-        found.retain(|path| self.can_bring(root, path));
+    /// Names the declared files of a worktree that git ignores and whose places are in the workspace. Where git cannot
+    /// say, there are none.
+    pub(super) fn list_ignored(&self, tree: &Tree, baseline: &Baseline) -> Vec<String> {
+        let mut found = self.list_declared(tree, baseline).unwrap_or_default();
+        found.retain(|path| self.can_bring(tree, path));
         found
     }
 
-    /// Names what a task declares below a root and git ignores.
-    fn list_declared(&self, root: &Path, declared: &Declared) -> Result<Vec<String>> {
-        let patterns = declared.patterns();
+    /// Names what a task declares in its worktree and git ignores.
+    fn list_declared(&self, tree: &Tree, baseline: &Baseline) -> Result<Vec<String>> {
+        let patterns = baseline.patterns();
         let folders = patterns.iter();
         let folders: Vec<PathBuf> = folders.flat_map(|one| one.globs.folders()).collect();
         if folders.is_empty() {
@@ -31,7 +31,7 @@ impl Trees {
         }
         let folders = folders.iter().map(|folder| pathspec("literal", folder));
         let list = Words::with(&format!("{IGNORED} --"), folders);
-        let mut found = self.git_in(root).list(list)?;
+        let mut found = self.git_in(&tree.root).list(list)?;
         let own = self.list_own_places();
         found.retain(|path| {
             let is_own = own
@@ -43,17 +43,17 @@ impl Trees {
     }
 
     /// Returns whether a declared file can be copied to its place in the workspace, which no link leads out of.
-    fn can_bring(&self, root: &Path, path: &str) -> bool {
+    fn can_bring(&self, tree: &Tree, path: &str) -> bool {
         let home = Workspace::from(self.root_in_checkout());
-        home.confine(path).is_ok() && is_regular(&root.join(path))
+        home.confine(path).is_ok() && is_regular(&tree.root.join(path))
     }
 
     /// Finds a file of a worktree that git ignores, so that no branch holds it: a single one, else one in an ignored
     /// folder. Reports and cleo's own files do not count.
     pub(in crate::coordinator) fn find_ignored(&self, tree: &Tree) -> Result<Option<String>> {
         let places = self.list_own_places();
-        let declared = Baseline::load(&tree.baseline).declared;
-        let mut names = Vec::from_iter(self.list_uncopied(tree, &declared)?);
+        let baseline = Baseline::load(&tree.baseline);
+        let mut names = Vec::from_iter(self.list_uncopied(tree, &baseline)?);
         names.extend(self.git_in(&tree.top).list(IGNORED)?);
         Ok(names.into_iter().find(|name| !is_in(&places, name)))
     }
@@ -73,7 +73,7 @@ impl Trees {
     /// else single and declared files, as copies. Returns what is to be told of them.
     pub(super) fn keep_ignored(&self, tree: &Tree) -> Result<Option<Error>> {
         let baseline = Baseline::load(&tree.baseline);
-        let (needed, declared) = (baseline.needed, baseline.declared);
+        let needed = &baseline.needed;
         if !needed.is_empty() {
             let message = format!(
                 "its commands passed there and failed in the workspace, and git ignores {needed}: have git track what \
@@ -83,7 +83,7 @@ impl Trees {
             return Err(Error::new(Code::NotVerified, message).fix(look));
         }
         let mut kept = Vec::new();
-        for name in self.list_uncopied(tree, &declared)? {
+        for name in self.list_uncopied(tree, &baseline)? {
             let (from, to) = (tree.top.join(&name), tree.place_copy("", &name)?);
             match fs::read_link(&from) {
                 Ok(target) => {
@@ -112,7 +112,7 @@ impl Trees {
 
     /// Lists the files that git ignores one by one, and those that the task declares, but for what is copied to the
     /// workspace. Ignored folders, and new ones that ignore themselves, are mostly built or installed.
-    fn list_uncopied(&self, tree: &Tree, declared: &Declared) -> Result<BTreeSet<String>> {
+    fn list_uncopied(&self, tree: &Tree, baseline: &Baseline) -> Result<BTreeSet<String>> {
         let git = self.git_in(&tree.top);
         let listed = git.list(format!("{STATUS} --ignored=matching"))?;
         let names = listed.iter().filter_map(|line| line.strip_prefix("!! "));
@@ -129,10 +129,9 @@ impl Trees {
             installed.extend(tracked.is_empty().then(|| PathBuf::from(folder)));
         }
         let within = |name: String| self.inside.join(name).to_string_lossy().into_owned();
-        let declared = self.list_declared(&tree.root, declared)?;
-        let (copied, left): (Vec<String>, Vec<String>) = declared
-            .into_iter()
-            .partition(|path| self.can_bring(&tree.root, path));
+        let declared = self.list_declared(tree, baseline)?.into_iter();
+        let (copied, left): (Vec<String>, Vec<String>) =
+            declared.partition(|path| self.can_bring(tree, path));
         let copied: BTreeSet<String> = copied.into_iter().map(within).collect();
         let places = self.list_own_places();
         let single = single

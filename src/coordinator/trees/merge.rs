@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::baseline::Baseline;
-use super::checkout::{Moved, Paths, is_id};
+use super::checkout::{Moved, Paths};
 use super::git::Words;
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
+use crate::tree::is_commit_id;
 
 const NAMED_MAX: usize = 5;
 /// How often a merge is made anew because somebody has committed meanwhile.
@@ -129,7 +130,11 @@ impl Trees {
             let list = "rev-list --max-count=1 --cherry-pick --right-only";
             let own = format!("refs/heads/{}...{tip}", tree.branch);
             if !self.run(format!("{list} {own}"))?.is_empty() {
-                let what = if is_id(name) { "commit" } else { "branch" };
+                let what = if is_commit_id(name) {
+                    "commit"
+                } else {
+                    "branch"
+                };
                 let fix = format!("git merge {}", quote(name));
                 left.push(refuse(&format!("the {what} {name}"), fix));
             }
@@ -180,7 +185,7 @@ impl Trees {
 
 fn describe_conflict(said: &str) -> String {
     match said.split_once('\0') {
-        Some((id, names)) if is_id(id) => {
+        Some((id, names)) if is_commit_id(id) => {
             // Advice of git follows the last name.
             let names = names.rsplit_once('\0').map_or(names, |(names, _)| names);
             list_names(names.split('\0').map(str::to_string).collect())

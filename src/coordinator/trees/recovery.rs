@@ -1,6 +1,6 @@
 //! Undoes a move of the checkout that a process was killed in, and rolls back what was not proven.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
@@ -190,21 +190,16 @@ impl Trees {
             locks.push(of_name(&branch));
         }
         let noted = self.lock_file.metadata().and_then(|noted| noted.modified());
-        for lock in &locks {
-            let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), &noted) else {
-                continue;
-            };
-            let is_younger = there.modified().is_ok_and(|at| at >= *noted);
-            if !there.is_file() || !is_younger || can_be_held(&there, None) {
-                continue;
-            }
+        let is_of_move = |lock: &Path, there: &Metadata| {
+            let noted = noted.as_ref().ok();
+            let is_younger = there
+                .modified()
+                .is_ok_and(|at| noted.is_some_and(|it| at >= *it));
             let text = read_start(lock, COMMIT_MAX).unwrap_or_default();
-            let text = text.trim_ascii();
-            if [&b""[..], step.old.as_bytes(), step.new.as_bytes()].contains(&text) {
-                fs::remove_file(lock).map_err(|cause| unwritable(lock, cause))?;
-            }
-        }
-        Ok(())
+            let known = [&b""[..], step.old.as_bytes(), step.new.as_bytes()];
+            is_younger && known.contains(&text.trim_ascii())
+        };
+        remove_dead_locks(&locks, None, is_of_move)
     }
 
     /// Removes the locks that a killed git left in a worktree that no agent works in: no process holds them or is there,
@@ -218,13 +213,22 @@ impl Trees {
         if let Some(common) = locks.last_mut() {
             common.push(format!("refs/heads/{}.lock", tree.branch));
         }
-        for lock in &locks {
-            let there = lock.symlink_metadata();
-            let is_dead = there.is_ok_and(|it| it.is_file() && !can_be_held(&it, Some(&tree.top)));
-            if is_dead {
-                fs::remove_file(lock).map_err(|cause| unwritable(lock, cause))?;
-            }
-        }
-        Ok(())
+        remove_dead_locks(&locks, Some(&tree.top), |_, _| true)
     }
+}
+
+/// Removes locks of git that no process holds, nor is in the folder for.
+fn remove_dead_locks(
+    locks: &[PathBuf],
+    folder: Option<&Path>,
+    is_meant: impl Fn(&Path, &Metadata) -> bool,
+) -> Result<()> {
+    for lock in locks {
+        let is_dead =
+            |it: &Metadata| it.is_file() && is_meant(lock, it) && !can_be_held(it, folder);
+        if lock.symlink_metadata().is_ok_and(|it| is_dead(&it)) {
+            fs::remove_file(lock).map_err(|cause| unwritable(lock, cause))?;
+        }
+    }
+    Ok(())
 }

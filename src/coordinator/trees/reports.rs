@@ -8,22 +8,24 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::baseline::{Baseline, Change, Declared, Pair, is_regular};
+use super::baseline::{Baseline, Change, Pair, is_regular};
 use super::copy::{copy, digest_file};
 use super::git::{DIFF, OTHERS, Words, pathspec};
 use super::{Tree, Trees, refuse};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
 use crate::manifest::log::{self, Line};
+use crate::task::Task;
 use crate::workspace::{MANIFEST, OUTPUT_DIR};
 
 /// Maximum number of new outputs of a task.
 const OUTPUTS_MAX: usize = 10_000;
 
 impl Trees {
-    pub(super) fn save_baseline(&self, tree: &Tree, declared: Declared, start: &str) -> Result<()> {
+    pub(super) fn save_baseline(&self, tree: &Tree, task: &Task, start: &str) -> Result<()> {
         let baseline = Baseline {
-            declared,
+            deliverables: task.deliverables.clone(),
+            files: task.files.clone(),
             onto: self.base.branch.clone(),
             start: Some(start.to_string()),
             made: Some(SystemTime::now()),
@@ -75,7 +77,7 @@ impl Trees {
         names
             .iter()
             .try_for_each(|name| require_folders(&home, name))?;
-        names.extend(self.list_ignored(&tree.root, &baseline.declared));
+        names.extend(self.list_ignored(tree, baseline));
         let compare = |name: &String| baseline.compare_file(tree, &home, name);
         names.iter().map(compare).collect()
     }

@@ -187,22 +187,18 @@ fn list_trees(folder: &Path, task: TaskId, attempt: u32) -> Vec<String> {
 fn compare_workspace(root: &Path, began: Option<String>, reply: &mut Diff) -> Result<()> {
     let began = began.and_then(|commit| tree::commit(root, &commit).ok());
     let base = began.map_or_else(|| tree::head(root), |began| Ok(Some(began)))?;
-    if let (Some(top), Some(base)) = (find_top(root), base) {
+    if let (Some(top), Some(base)) = (tree::find_top(root), base) {
         reply.changes = changes::in_folder(root, top, &base)?;
         reply.base = Some(base);
     }
     Ok(())
 }
 
-fn find_top(root: &Path) -> Option<&Path> {
-    root.ancestors().find(|path| path.join(".git").exists())
-}
-
 /// Names the changed files that a task does not declare. In the workspace they may be of others, and are not shown.
 fn set_outside(root: &Path, task: &Task, output: Option<&str>, reply: &mut Diff) {
     let declared = [task.files.as_slice(), task.deliverables.as_slice()].concat();
     let globs = Globs::new(&declared).ok();
-    let inside = find_top(root).and_then(|top| root.strip_prefix(top).ok());
+    let inside = tree::find_top(root).and_then(|top| root.strip_prefix(top).ok());
     let inside = inside.unwrap_or(Path::new(""));
     reply.changes.files.retain(|file| {
         let path = Path::new(&file.path).strip_prefix(inside).ok();
