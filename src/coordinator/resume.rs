@@ -12,7 +12,7 @@ use super::trees::Trees;
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::liveness::{self, RunLock, TakenRun};
-use crate::ops::runs::{is_own, journal, no_run, require_own};
+use crate::ops::runs::{is_own, journal};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
 use crate::run::event::Base;
@@ -42,9 +42,8 @@ pub(crate) fn resume(
     }
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    let run = liveness::read_to_resume(&mut context.store, &workspace, &surroundings.clock, id)?;
-    liveness::refuse_resume(&run, &KINDS)?;
-    require_own(&surroundings, &workspace, &mut context.store, &run)?;
+    let store = &mut context.store;
+    let run = liveness::read_to_resume(&surroundings, &workspace, store, id, &KINDS)?;
     context.refuse_other_checkout()?;
     let events = context.read(|transaction| journal::events(transaction, id))?;
     let (first, planned) = read_start(&run, &events)?;
@@ -57,9 +56,7 @@ pub(crate) fn resume(
         trees.require_conversion(&workspace.root)?;
     }
     let lock = RunLock::acquire(&workspace)?;
-    let may_take = |run: &Run| liveness::refuse_resume(run, &KINDS).map(|()| true);
-    let taken = lock.take_over(&mut context.store, &workspace, id, true, &may_take)?;
-    let taken = taken.ok_or_else(|| no_run(id))?;
+    let taken = lock.take_over_to_resume(&mut context.store, &workspace, id, &KINDS)?;
     let used = read_used(&workspace, &taken)?;
     let TakenRun {
         mut run,

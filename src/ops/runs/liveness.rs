@@ -14,6 +14,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
+use crate::ops::trust::{Item, Trust};
 use crate::run::event::RUN_INTERRUPTED;
 use crate::run::{Event, Run, RunKind, RunProjection, RunStatus};
 use crate::runner::orphans;
@@ -50,6 +51,19 @@ impl RunLock {
             path,
             _lock: lock,
         })
+    }
+
+    /// Takes over a run of one of these kinds to resume it.
+    pub(crate) fn take_over_to_resume(
+        &self,
+        store: &mut dyn Store,
+        workspace: &Workspace,
+        id: &str,
+        kinds: &[RunKind],
+    ) -> Result<TakenRun> {
+        let may_take = |run: &Run| refuse_resume(run, kinds).map(|()| true);
+        let taken = self.take_over(store, workspace, id, true, &may_take)?;
+        taken.ok_or_else(|| no_run(id))
     }
 
     /// Takes over a run that no process executes, if `may_take` still accepts it, and ends its processes if this
@@ -221,7 +235,7 @@ fn is_abandoned(workspace: &Workspace, run: &Run) -> bool {
 }
 
 /// Refuses to resume a run of another kind, and one that is in progress or completed.
-pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
+fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
     let id = quote(&run.id);
     let refuse = |what: &str| {
         let message = format!("the run {} {what}", run.id);
@@ -239,20 +253,24 @@ pub(crate) fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
     }
 }
 
-/// Reads a run that is to be resumed, after runs of dead processes were marked. A command that a killed
-/// process was just starting holds its lock for a moment more, which is waited for.
+/// Reads a run of one of these kinds that its user resumes, after runs of dead processes were marked. A command that a
+/// killed process was just starting holds its lock for a moment more, which is waited for.
 pub(crate) fn read_to_resume(
-    store: &mut SqliteStore,
+    surroundings: &Surroundings,
     workspace: &Workspace,
-    clock: &Clock,
+    store: &mut SqliteStore,
     id: &str,
+    kinds: &[RunKind],
 ) -> Result<Run> {
     let since = Instant::now();
     loop {
-        mark_interrupted_runs(store, workspace, clock)?;
+        mark_interrupted_runs(store, workspace, &surroundings.clock)?;
         let run = store.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-        let goes_on = matches!(run.status, RunStatus::Running | RunStatus::Pending);
-        if !goes_on || since.elapsed() >= LOCK_PATIENCE {
+        if run.is_over() || since.elapsed() >= LOCK_PATIENCE {
+            refuse_resume(&run, kinds)?;
+            let events = journal::events(&*store.read()?, id)?;
+            let item = Item::from_run(&run, &events);
+            Trust::new(surroundings, workspace).require(&[item])?;
             return Ok(run);
         }
         thread::sleep(PAUSE);

@@ -40,16 +40,6 @@ pub(crate) fn is_own(
     Trust::new(surroundings, workspace).is_trusted(&Item::from_run(run, events))
 }
 
-pub(crate) fn require_own(
-    surroundings: &Surroundings,
-    workspace: &Workspace,
-    store: &mut SqliteStore,
-    run: &Run,
-) -> Result<()> {
-    let events = journal::events(&*store.read()?, &run.id)?;
-    Trust::new(surroundings, workspace).require(&[Item::from_run(run, &events)])
-}
-
 pub(crate) fn is_run(name: &str) -> bool {
     let made = name
         .strip_prefix("run_")

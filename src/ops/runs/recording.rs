@@ -100,18 +100,14 @@ impl<'a> Recording<'a> {
     ) -> Result<(Recording<'a>, Vec<Event>, Vec<Message>)> {
         let clock = surroundings.clock;
         let mut store = workspace.open_store()?;
-        let run = liveness::read_to_resume(&mut store, workspace, &clock, id)?;
-        liveness::refuse_resume(&run, &[kind])?;
-        super::require_own(surroundings, workspace, &mut store, &run)?;
+        liveness::read_to_resume(surroundings, workspace, &mut store, id, &[kind])?;
         let lock = RunLock::acquire(workspace)?;
-        let may_take = |run: &Run| liveness::refuse_resume(run, &[kind]).map(|()| true);
-        let taken = lock.take_over(&mut store, workspace, id, true, &may_take)?;
         let TakenRun {
             mut run,
             events,
             seen,
             ..
-        } = taken.ok_or_else(|| super::no_run(id))?;
+        } = lock.take_over_to_resume(&mut store, workspace, id, &[kind])?;
         lock.own(&mut run);
         let messages = store.read()?.run_messages(id)?;
         let mut recording = Recording::open(workspace, run, clock, store, lock, tell)?;
