@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::engine::Engine;
 use super::prompt;
@@ -124,11 +125,10 @@ impl Engine<'_> {
     /// run.
     fn start(&mut self, step: usize) -> Result<()> {
         match self.make_job(step) {
-            Ok(Some((runner, job))) => {
+            Ok((runner, job)) => {
                 let attempt = self.slots[step].attempt;
                 self.slots[step].stop = Some(self.threads.start(step, attempt, runner, job)?);
             }
-            Ok(None) => {}
             Err(error) => self.refuse_start(step, &error),
         }
         Ok(())
@@ -143,7 +143,7 @@ impl Engine<'_> {
         });
     }
 
-    fn make_job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
+    fn make_job(&mut self, step: usize) -> Result<(Arc<dyn Runner>, Job)> {
         let name = format!("{}-{}", self.slots[step].task, self.slots[step].attempt);
         let raw = self.recorder.journal.folder().join(name);
         let root = self.prepare_folder(step)?;
@@ -151,7 +151,7 @@ impl Engine<'_> {
         journal::run_folder(&self.context.workspace, &self.recorder.run.id)?;
         let slot = &mut self.slots[step];
         let (Some(prompt), Some(worker)) = (&mut slot.prompt, slot.worker.clone()) else {
-            return Ok(None);
+            return Err(error!(Internal, "{} has no prompt", slot.task));
         };
         let (text, resume) = (prompt.text.take(), prompt.conversation.take());
         let text = text.unwrap_or_else(|| prompt.spawned.prepared.prompt.clone());
@@ -180,7 +180,7 @@ impl Engine<'_> {
             },
             raw,
         };
-        Ok(Some((Arc::clone(&worker.runner), job)))
+        Ok((Arc::clone(&worker.runner), job))
     }
 
     fn environment(
@@ -239,7 +239,7 @@ impl Engine<'_> {
         RenewalRequest {
             task,
             all: true,
-            limit: Some(self.options.gate_time_limit()),
+            limit: Some(Duration::from_secs(self.options.gate_time_limit)),
             epoch,
             ..RenewalRequest::default()
         }

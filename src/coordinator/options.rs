@@ -43,7 +43,7 @@ pub(crate) struct Options {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     granted: Option<f64>,
     /// Time limit of the command of a criterion, in seconds.
-    gate_time_limit: u64,
+    pub(super) gate_time_limit: u64,
     /// Seconds that claims last, which are renewed meanwhile.
     lease: u64,
 }
@@ -154,10 +154,6 @@ impl Options {
 
     pub(super) fn is_isolated(&self) -> bool {
         self.request.isolate.is_some()
-    }
-
-    pub(super) fn gate_time_limit(&self) -> Duration {
-        Duration::from_secs(self.gate_time_limit)
     }
 
     /// Returns when the run times out, since it began.

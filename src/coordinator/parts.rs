@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::engine::Engine;
-use crate::claim::{Claim, Lease};
+use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -85,12 +85,6 @@ pub(super) fn part_fault(part: TaskId, fault: &Error) -> Error {
     let message = format!("its part {part} does not hold: {}", fault.message);
     let fix = fault.fix.clone();
     Error::new(Code::NotVerified, message).fix(fix.unwrap_or(format!("cleo show {part}")))
-}
-
-/// Opens a task that was done without proof.
-pub(super) fn open(context: &mut Context, id: TaskId, lease: Lease) -> Result<()> {
-    let claim = claim::take_back(context, id, lease)?;
-    claim::release(context, id, Some(claim.epoch), false).map(drop)
 }
 
 /// Releases what a run holds, as far as it is to be released.

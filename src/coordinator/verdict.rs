@@ -3,8 +3,8 @@
 
 use super::attempt::is_loss;
 use super::engine::Engine;
+use super::prompt;
 use super::scheduler::Event;
-use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::proof::{self, Undone, Verdict, check, find_undone};
@@ -136,7 +136,8 @@ impl Engine<'_> {
                     (Outcome::Cancelled, why)
                 }
                 Undone::Broken(fault) => {
-                    parts::open(&mut self.context, id, self.options.lease())?;
+                    let claim = claim::take_back(&mut self.context, id, self.options.lease())?;
+                    claim::release(&mut self.context, id, Some(claim.epoch), false)?;
                     (Outcome::ProtocolViolation, prompt::describe(&fault))
                 }
             };

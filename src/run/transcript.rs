@@ -22,6 +22,16 @@ const SUBJECTS: &[&str] = &[
     "prompt",
 ];
 
+/// Fields of an event that hold what was said, the most important first.
+const WORDS: [&str; 6] = [
+    "text",
+    "content",
+    "message",
+    "result",
+    "output",
+    "aggregated_output",
+];
+
 /// The source of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -126,26 +136,13 @@ fn merge(one: EventText, other: EventText) -> EventText {
 fn read_block(block: &Value) -> EventText {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     let kind = text("type");
-    let name = ["tool_name", "toolName", "tool", "name"]
-        .into_iter()
-        .map(text);
-    let name = name
-        .into_iter()
-        .find(|name| !name.is_empty())
-        .unwrap_or_default();
+    let first = |names: &[&str]| {
+        let mut texts = names.iter().map(|name| text(name));
+        texts.find(|text| !text.is_empty()).unwrap_or_default()
+    };
     let is_tool =
         kind.contains("tool") || kind == "command_execution" || block["command"].is_string();
     let is_result = kind == "tool_result";
-    let words = [
-        "text",
-        "content",
-        "message",
-        "result",
-        "output",
-        "aggregated_output",
-    ];
-    let mut words = words.into_iter().map(text);
-    let words = words.find(|words| !words.is_empty()).unwrap_or_default();
     let exit_code = block["exit_code"]
         .as_i64()
         .or_else(|| block["exitCode"].as_i64());
@@ -155,13 +152,22 @@ fn read_block(block: &Value) -> EventText {
         || exit_code.is_some_and(|code| code != 0);
     if !is_tool || is_result {
         return EventText {
-            text: words.to_string(),
+            text: first(&WORDS).to_string(),
             error,
             tool: None,
         };
     }
-    let subject = find_subject_text(block);
-    let name = if name.is_empty() { "run" } else { name };
+    let inputs = ["input", "parameters", "arguments"].map(|name| &block[name]);
+    let inputs = [block].into_iter().chain(inputs);
+    let mut inputs = inputs.chain([&block["state"]["input"]]);
+    let subject = inputs
+        .find_map(find_subject)
+        .unwrap_or_default()
+        .to_string();
+    let name = match first(&["tool_name", "toolName", "tool", "name"]) {
+        "" => "run",
+        name => name,
+    };
     EventText {
         text: format!("{name} {subject}").trim().to_string(),
         error,
@@ -177,18 +183,6 @@ fn read_block(block: &Value) -> EventText {
 fn duration_ms(block: &Value) -> Option<u64> {
     let time = &block["state"]["time"];
     time["end"].as_u64()?.checked_sub(time["start"].as_u64()?)
-}
-
-fn find_subject_text(block: &Value) -> String {
-    let places = [
-        block,
-        &block["input"],
-        &block["parameters"],
-        &block["arguments"],
-        &block["state"]["input"],
-    ];
-    let found = places.iter().find_map(|place| find_subject(place));
-    found.unwrap_or_default().to_string()
 }
 
 /// Returns the subject that the input of a tool names, such as a command or a path.

@@ -10,15 +10,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
+use super::supervise::Observer;
 use crate::error::{Code, Error, Result};
 use crate::run::log::Stream;
 
 const CHUNK: usize = 64 * 1024;
 /// Longest wait where the system does not report the exit of a program.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Takes what a program wrote.
-pub(super) type Take<'a> = dyn FnMut(Stream, &[u8]) -> Result<()> + 'a;
 
 pub(super) struct Pipes {
     outputs: [(Stream, Option<OwnedFd>); 2],
@@ -52,7 +50,7 @@ impl Pipes {
     }
 
     /// Waits for at most `wait`, writes input and passes on what the program wrote.
-    pub(super) fn serve(&mut self, wait: Duration, take: &mut Take<'_>) -> Result<()> {
+    pub(super) fn serve(&mut self, wait: Duration, observer: &mut impl Observer) -> Result<()> {
         let [out, err, input, _] = self.poll(wait)?;
         if input {
             self.write();
@@ -64,7 +62,7 @@ impl Pipes {
             match rustix::io::read(pipe, &mut *self.chunk) {
                 Err(Errno::INTR | Errno::AGAIN) => {}
                 Ok(0) | Err(_) => *output = None,
-                Ok(read) => take(*stream, &self.chunk[..read])?,
+                Ok(read) => observer.on_output(*stream, &self.chunk[..read])?,
             }
         }
         Ok(())
@@ -72,13 +70,13 @@ impl Pipes {
 
     /// Passes on the rest of a program that has exited, until its outputs are closed or the limit is over:
     /// other processes may still hold them.
-    pub(super) fn drain(&mut self, limit: Duration, take: &mut Take<'_>) -> Result<()> {
+    pub(super) fn drain(&mut self, limit: Duration, observer: &mut impl Observer) -> Result<()> {
         // It would be ready all the time.
         self.exit = None;
         self.stdin = None;
         let begun = Instant::now();
         while self.outputs.iter().any(|(_, pipe)| pipe.is_some()) && begun.elapsed() < limit {
-            self.serve(limit.saturating_sub(begun.elapsed()), take)?;
+            self.serve(limit.saturating_sub(begun.elapsed()), observer)?;
         }
         Ok(())
     }

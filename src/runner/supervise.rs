@@ -81,7 +81,7 @@ impl Program {
             let reason = self.observe_until_exit(observer)?;
             match reason {
                 Some(_) => self.end(observer)?,
-                None => self.drain(observer)?,
+                None => self.pipes.drain(PIPE_DRAIN_TIMEOUT, observer)?,
             }
             Ok(reason)
         });
@@ -89,7 +89,7 @@ impl Program {
         self.signal(Signal::KILL);
         let reason = ended??;
         if reason.is_some() {
-            self.drain(observer)?;
+            self.pipes.drain(PIPE_DRAIN_TIMEOUT, observer)?;
         }
         Ok(reason)
     }
@@ -101,7 +101,7 @@ impl Program {
             }
             match observer.check() {
                 ControlFlow::Break(reason) => return Ok(Some(reason)),
-                ControlFlow::Continue(wait) => self.serve(wait, observer)?,
+                ControlFlow::Continue(wait) => self.pipes.serve(wait, observer)?,
             }
         }
     }
@@ -113,19 +113,9 @@ impl Program {
         self.signal(Signal::CONT);
         let asked = Instant::now();
         while !self.has_exited() && asked.elapsed() < GRACE && !signals::is_force_requested() {
-            self.serve(POLL_INTERVAL, observer)?;
+            self.pipes.serve(POLL_INTERVAL, observer)?;
         }
         Ok(())
-    }
-
-    fn serve<O: Observer>(&mut self, wait: Duration, observer: &mut O) -> Result<()> {
-        let take = &mut |stream, bytes: &[u8]| observer.on_output(stream, bytes);
-        self.pipes.serve(wait, take)
-    }
-
-    fn drain<O: Observer>(&mut self, observer: &mut O) -> Result<()> {
-        let take = &mut |stream, bytes: &[u8]| observer.on_output(stream, bytes);
-        self.pipes.drain(PIPE_DRAIN_TIMEOUT, take)
     }
 
     /// Reaps a program and returns its exit code; none when a signal ended it.

@@ -39,9 +39,8 @@ impl Course {
     }
 
     pub(super) fn count_done(&self) -> usize {
-        let done = self.steps.iter();
-        let done = done.filter(|step| step.status == StepState::Done);
-        done.count()
+        let is_done = |step: &&StepReport| step.status == StepState::Done;
+        self.steps.iter().filter(is_done).count()
     }
 }
 

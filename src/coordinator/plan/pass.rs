@@ -1,7 +1,5 @@
 //! The passes over a plan.
 
-use std::collections::HashMap;
-
 use serde_json::json;
 
 use super::{
@@ -344,14 +342,8 @@ fn write_message(step: &Step, previous: Option<&str>, steps: &[StepReport]) -> S
 }
 
 fn needs(plan: &Plan) -> Vec<Vec<usize>> {
-    let places = plan.steps.iter().enumerate();
-    let places: HashMap<&str, usize> = places.map(|(at, step)| (step.id.as_str(), at)).collect();
-    let needs = |step: &Step| {
-        let needs = step.depends_on.iter();
-        needs
-            .filter_map(|need| places.get(need.as_str()).copied())
-            .collect()
-    };
+    let place = |need: &String| plan.steps.iter().position(|step| step.id == *need);
+    let needs = |step: &Step| step.depends_on.iter().filter_map(place).collect();
     plan.steps.iter().map(needs).collect()
 }
 

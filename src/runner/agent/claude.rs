@@ -112,7 +112,7 @@ fn result(event: &Value, state: &mut OutputState) {
     let before = state.before;
     let usage = sum_models(event).map(|all| before.new_usage(all));
     if let Some(usage) = usage.or(read_usage(event, "/usage")) {
-        state.use_tokens(usage);
+        state.end.usage = Some(usage);
     }
     state.end.cost = money(event, "/total_cost_usd").map(|all| before.new_cost(all));
     state.end.turns = number(event, "/num_turns").and_then(|turns| turns.try_into().ok());

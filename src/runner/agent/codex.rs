@@ -49,7 +49,7 @@ impl Runner for Codex {
                 let read = number(event, "/usage/input_tokens");
                 if let Some(all) = usage(read, number(event, "/usage/output_tokens")) {
                     // The total includes earlier attempts of the conversation.
-                    state.use_tokens(state.before.new_usage(all));
+                    state.end.usage = Some(state.before.new_usage(all));
                 }
             }
             "turn.failed" => {

@@ -82,20 +82,18 @@ pub(super) fn read_progress(line: &str, state: &mut OutputState) {
 }
 
 pub(super) fn fail_with(message: &str, status: Option<u64>, state: &mut OutputState) {
-    let outcome = match is_too_many(message, status) {
+    note_retry(message, status, state);
+    let outcome = match state.refused {
         true => Outcome::RateLimited,
         false => Outcome::AgentError,
     };
-    if outcome == Outcome::RateLimited {
-        state.end.retry_after_ms = retry_after(message).or(state.end.retry_after_ms);
-    }
     state.fail(
         outcome,
         Some(message.to_string()).filter(|it| !it.is_empty()),
     );
 }
 
-/// Notes that a program retries because its model refused it, if that is the reason.
+/// Notes that a program retries or ends because its model refused it, if that is the reason.
 pub(super) fn note_retry(message: &str, status: Option<u64>, state: &mut OutputState) {
     state.refused = is_too_many(message, status);
     if state.refused {

@@ -93,7 +93,7 @@ fn message(event: &Value, state: &mut OutputState) {
 fn result(event: &Value, state: &mut OutputState) {
     let read = number(event, "/stats/input_tokens");
     if let Some(all) = usage(read, number(event, "/stats/output_tokens")) {
-        state.use_tokens(all);
+        state.end.usage = Some(all);
     }
     match text(event, "/status") {
         Some("success") => state.end.outcome = Some(Outcome::Ok),

@@ -1,14 +1,13 @@
 //! Keeps the log of an attempt.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Code, Error, Result};
-use crate::file::{create_anew, create_private_folder, unwritable};
+use crate::file::{create_anew, unwritable};
 use crate::run::log::{Entry, KEPT_MAX, Stream};
 
 pub(super) struct Log {
@@ -26,17 +25,8 @@ pub(super) struct Log {
 impl Log {
     /// Begins the log of an attempt in place of an earlier one.
     pub(super) fn begin(attempt: &Path) -> Result<Log> {
-        let mut path = OsString::from(attempt);
-        path.push(".log");
-        let path = PathBuf::from(path);
-        let file = match create_anew(&path) {
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {
-                let folder = path.parent().unwrap_or(&path);
-                create_private_folder(folder).and_then(|()| create_anew(&path))
-            }
-            file => file,
-        };
-        let file = file.map_err(|cause| unwritable(&path, cause))?;
+        let path = attempt.with_extension("log");
+        let file = create_anew(&path).map_err(|cause| unwritable(&path, cause))?;
         Ok(Log {
             path,
             file,

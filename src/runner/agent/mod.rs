@@ -149,11 +149,7 @@ impl OutputState {
 
     /// Adds tokens to those that were used until now.
     fn add_tokens(&mut self, new: Usage) {
-        self.use_tokens(self.end.usage.map_or(new, |before| before.plus(new)));
-    }
-
-    fn use_tokens(&mut self, usage: Usage) {
-        self.end.usage = Some(usage);
+        self.end.usage = Some(self.end.usage.map_or(new, |before| before.plus(new)));
     }
 
     /// Notes that a turn has begun.
@@ -186,16 +182,10 @@ fn split_words(words: &str) -> Vec<String> {
     words.split_whitespace().map(String::from).collect()
 }
 
-fn model_and_resume_options<'a>(
-    job: &'a Job,
-    resume: &'a str,
-) -> impl Iterator<Item = String> + 'a {
+fn model_and_resume_options(job: &Job, resume: &str) -> Vec<String> {
     let model = job.model.iter().map(|model| format!("--model={model}"));
-    model.chain(
-        job.resume
-            .iter()
-            .map(move |name| format!("--{resume}={name}")),
-    )
+    let resume = job.resume.iter().map(|name| format!("--{resume}={name}"));
+    model.chain(resume).collect()
 }
 
 #[cfg(test)]
