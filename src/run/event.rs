@@ -22,7 +22,7 @@ pub(crate) const PLAN_RESUMED: &str = "resumed";
 pub(crate) enum RunEvent {
     #[serde(rename = "run.started")]
     Started {
-        /// What was checked out, of a run with worktrees.
+        /// The checkout, of a run with worktrees.
         #[serde(flatten)]
         base: Option<Base>,
         /// The tasks of the run, in order.

@@ -48,13 +48,6 @@ pub(crate) struct Finished {
     pub(crate) stderr: Vec<u8>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reason {
-    TimedOut,
-    OutputLimit,
-    Interrupted,
-}
-
 /// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
 /// cleo is interrupted, or the work of this thread ([`signals::run_until`]), it is ended and an error is returned.
 pub(crate) fn run(
@@ -132,7 +125,7 @@ fn run_supervised(
         output_digest: id::digest(digests),
         last_lines,
         stderr_tail,
-        timed_out: reason == Some(Reason::TimedOut),
+        timed_out: reason == Some(true),
         stdout: out.kept,
         is_whole: program.pipes.is_closed(Stream::Out) && !is_cut,
         is_cut,
@@ -149,21 +142,21 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    type Reason = Reason;
+    /// Whether it took too long.
+    type Reason = bool;
 
     fn on_output(&mut self, stream: Stream, bytes: &[u8]) -> Result<()> {
         self.outputs[stream as usize].take(bytes)
     }
 
-    fn check(&mut self) -> ControlFlow<Reason, Duration> {
+    fn check(&mut self) -> ControlFlow<bool, Duration> {
         // Elapsed time is compared, because a moment far ahead may not be one that can be named.
         let left = self.limit.saturating_sub(self.start.elapsed());
-        if signals::caught_code().is_some() {
-            ControlFlow::Break(Reason::Interrupted)
-        } else if self.is_bounded && self.outputs[Stream::Out as usize].is_cut() {
-            ControlFlow::Break(Reason::OutputLimit)
+        let is_over = self.is_bounded && self.outputs[Stream::Out as usize].is_cut();
+        if signals::caught_code().is_some() || is_over {
+            ControlFlow::Break(false)
         } else if left.is_zero() {
-            ControlFlow::Break(Reason::TimedOut)
+            ControlFlow::Break(true)
         } else {
             ControlFlow::Continue(left.min(POLL_INTERVAL))
         }

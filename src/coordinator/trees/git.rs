@@ -114,7 +114,12 @@ impl Git<'_> {
                 return Ok(said);
             };
             if begun.elapsed() >= LOCK_TIMEOUT {
-                return Err(lock_error(&lock));
+                let (place, seconds) = (lock.to_string_lossy(), LOCK_TIMEOUT.as_secs());
+                let message = format!(
+                    "another process holds the lock {place} of git; it was waited for {seconds} s"
+                );
+                let look = format!("ls -l {}", quote(&place));
+                return Err(Error::new(Code::LockTimeout, message).fix(look));
             }
             signals::sleep(RETRY_INTERVAL, "cleo waited for a lock of git")?;
         }
@@ -214,16 +219,6 @@ pub(super) fn can_be_held(lock: &Metadata, folder: Option<&Path>) -> bool {
         let is_hidden = works_in.is_err_and(|cause| cause.kind() == ErrorKind::PermissionDenied);
         entries(&place.join("fd")).any(is_lock) || (is_hidden && name.starts_with(b"git"))
     })
-}
-
-fn lock_error(lock: &Path) -> Error {
-    let message = format!(
-        "another process holds the lock {} of git; it was waited for {} s",
-        lock.display(),
-        LOCK_TIMEOUT.as_secs()
-    );
-    let look = format!("ls -l {}", quote(&lock.to_string_lossy()));
-    Error::new(Code::LockTimeout, message).fix(look)
 }
 
 #[cfg(test)]

@@ -33,16 +33,8 @@ pub(crate) struct Runners {
 
 impl Runners {
     pub(crate) fn from(settings: &Settings) -> Result<Runners> {
-        for name in [
-            RUNNERS_COMMAND,
-            RUNNERS_PROGRAMS,
-            RUNNERS_ENVIRONMENT,
-            GATES_ENVIRONMENT,
-        ] {
-            if settings.is_from_project(name) {
-                return Err(refuse_project(name));
-            }
-        }
+        require_user(settings, &[RUNNERS_COMMAND, RUNNERS_PROGRAMS])?;
+        read_gate_variables(settings)?;
         let text = |name| settings.text(name).unwrap_or_default();
         let wrong = |name: &str, error: Error| invalid(name, settings.variable(name), &error);
         let rules = |name| read_rules(&text(name)).map_err(|error| wrong(name, error));
@@ -105,22 +97,24 @@ fn names(settings: &Settings, name: &str) -> Vec<String> {
     names.map(String::from).collect()
 }
 
-fn refuse_project(name: &str) -> Error {
+/// Refuses settings that the project's file sets.
+fn require_user(settings: &Settings, names: &[&str]) -> Result<()> {
+    let Some(name) = names.iter().find(|name| settings.is_from_project(name)) else {
+        return Ok(());
+    };
     let message = format!(
         "{name} is set by the project's file, which cannot say what is started here nor what it sees"
     );
-    Error::new(Code::ConfigInvalid, message)
-        .or("remove the setting", format!("cleo config unset {name}"))
+    Err(Error::new(Code::ConfigInvalid, message)
+        .or("remove the setting", format!("cleo config unset {name}")))
 }
 
 /// Reads the names of the user's variables for commands of gates and criteria: those of agents, because they run what
 /// agents wrote, and those that the settings name.
 pub(crate) fn read_gate_variables(settings: &Settings) -> Result<Vec<String>> {
     let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
-    match all.iter().find(|name| settings.is_from_project(name)) {
-        Some(name) => Err(refuse_project(name)),
-        None => Ok(all.iter().flat_map(|name| names(settings, name)).collect()),
-    }
+    require_user(settings, &all)?;
+    Ok(all.iter().flat_map(|name| names(settings, name)).collect())
 }
 
 /// Returns the error of the runner `command` without a command line.
