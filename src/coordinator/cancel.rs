@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::recovery::{KeptTree, list_kept_worktrees, read_used};
+use super::recovery::{KeptTree, list_kept_worktrees};
 use super::removal::sweep_trees;
 use super::resume::open_trees;
 use super::{parts, report};
@@ -134,7 +134,7 @@ fn wait_until_stopped(
         if is_left(&run) {
             let may_take = |run: &Run| Ok(is_left(run));
             let (store, workspace) = (&mut context.store, &context.workspace);
-            let taken = lock.take_over(store, workspace, id, is_own, &may_take)?;
+            let taken = lock.take_over(store, workspace, clock, id, is_own, &may_take)?;
             if taken.is_some() {
                 return Ok((run, taken));
             }
@@ -186,21 +186,16 @@ fn clean_up(
     lock: &RunLock,
 ) -> Result<Cancelled> {
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
-    let mut new = read_used(&workspace, &taken)?;
     let TakenRun {
         mut run,
         events,
-        mut track,
+        track,
         orphans,
         ..
     } = taken;
     context.surroundings.actor.clone_from(&run.id);
     let released = parts::release_all(context, &run.id, |_| true)?;
-    for event in &new {
-        track.apply(&clock.timestamp(), Some(event));
-    }
-    new.extend(list_closing_events(&track));
-    let mut warnings = Vec::new();
+    let (mut new, mut warnings) = (list_closing_events(&track), Vec::new());
     if is_own && let Some(trees) = open_trees(&workspace, &run, &events)? {
         for task in track.tasks() {
             let status = context.read(|tasks| tasks.status(task.planned.task_id));

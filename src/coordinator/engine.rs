@@ -10,7 +10,7 @@ use super::options::{DEPTH_MAX, Options};
 use super::parts::release_all;
 use super::queue::Queue;
 use super::recorder::Recorder;
-use super::report::{self, Ending, Report};
+use super::report::{self, Report};
 use super::scheduler::{Event, Scheduler};
 use super::selection::Team;
 use super::slot::Slot;
@@ -170,10 +170,8 @@ impl<'a> Engine<'a> {
     pub(super) fn run(mut self, guard: Guard) -> Result<Report> {
         match self.turn_until_over() {
             Ok(()) => {
-                // In this order, so that no signal comes between.
                 drop(guard);
-                let caught = signals::pending_signal();
-                self.finish(caught)
+                self.finish()
             }
             Err(error) => Err(self.stop_on_error(error)),
         }
@@ -216,7 +214,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn finish(mut self, caught: Option<Code>) -> Result<Report> {
+    fn finish(mut self) -> Result<Report> {
         let stop = self.scheduler.stop();
         let looked = self
             .recheck_completed()
@@ -230,11 +228,7 @@ impl<'a> Engine<'a> {
         self.recorder.push(finished);
         self.recorder.commit_run(&mut self.context.store)?;
         let mut warnings = looked?;
-        let ending = Ending {
-            stop,
-            caught,
-            spent: self.options.budget().filter(|_| self.scheduler.is_spent()),
-        };
+        let spent = self.options.budget().filter(|_| self.scheduler.is_spent());
         let (context, track) = (&mut self.context, &self.recorder.track);
         let claims = context.read(|transaction| {
             let claim = |task: &TaskRun| transaction.claim(task.planned.task_id).ok()?;
@@ -242,7 +236,7 @@ impl<'a> Engine<'a> {
             let skipped = tasks.filter(|task| task.state == StepState::Skipped);
             Ok(Vec::from_iter(skipped.filter_map(claim)))
         })?;
-        let mut report = Report::new(self.recorder.run, &self.recorder.track, &ending);
+        let mut report = Report::new(self.recorder.run, &self.recorder.track, stop, spent);
         warnings.extend(self.trees.into_iter().flat_map(|it| it.warnings.take()));
         report.warnings = warnings;
         if let Some(error) = report.error.take_if(|_| stop.is_none()) {

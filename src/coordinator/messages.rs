@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::options::Rules;
 use super::scheduler::{Action, Event, Scheduler, Step, Stop};
-use crate::error::{Result, catch_panic};
+use crate::error::{Code, Result, catch_panic};
 
 pub(super) trait Messages {
     type Job: Send;
@@ -104,7 +104,7 @@ pub(super) fn send<M: Messages>(
 
 fn stop(step: usize) -> [Event; 2] {
     [
-        Event::Stop(Stop::Interrupted),
+        Event::Stop(Stop::Interrupted(Code::Interrupted)),
         Event::Refused(step, String::new()),
     ]
 }

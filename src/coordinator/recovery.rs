@@ -6,24 +6,16 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::budget::Budget;
 use super::engine::Engine;
 use super::isolation::Delivery;
-use super::options::Rules;
 use super::scheduler;
 use super::verdict::stops_before_proof;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
-use crate::file::read_start;
 use crate::id::TaskId;
-use crate::ops::runs::journal;
-use crate::ops::runs::liveness::TakenRun;
-use crate::run::event::AgentEnd;
-use crate::run::log::LOG_MAX;
-use crate::run::{Event, Outcome, RunEvent, RunProjection, Spent, StepState, TaskEvent, TaskRun};
-use crate::runner::{agent, signals};
+use crate::run::{Event, RunEvent, StepState, TaskEvent, TaskRun};
+use crate::runner::signals;
 use crate::task::Status;
-use crate::workspace::Workspace;
 
 impl Engine<'_> {
     /// Takes a step up as it stands: what is done is noted, what was left is verified or given back.
@@ -139,46 +131,6 @@ impl Engine<'_> {
         self.slots[step].tree = None;
         Ok(brought)
     }
-}
-
-/// Reads what a run has spent under its rules, with `used` of [`read_used`].
-pub(super) fn read_budget(track: &RunProjection, used: &[RunEvent], rules: &Rules) -> Budget {
-    let mut track = track.clone();
-    for event in used {
-        track.apply("", Some(event));
-    }
-    Budget::read(rules, track.tasks())
-}
-
-/// Reads the usage of agents that were cut off, whose ends no event records.
-pub(super) fn read_used(workspace: &Workspace, taken: &TakenRun) -> Result<Vec<RunEvent>> {
-    let folder = journal::run_folder(workspace, &taken.run.id)?;
-    let tasks = taken.track.tasks().iter();
-    Ok(tasks
-        .filter_map(|task| read_unrecorded_end(&folder, task))
-        .collect())
-}
-
-fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
-    // The group is known from when an agent begins until its end was told.
-    task.group.as_ref()?;
-    let name = format!("{}-{}.log", task.planned.task_id, task.attempts);
-    let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
-    let runner = task.setup.runner.as_deref().unwrap_or_default();
-    let Spent { usage, cost } = agent::read_spent(runner, &log, task.conversed);
-    let end = AgentEnd {
-        outcome: Some(Outcome::Cancelled),
-        usage,
-        cost,
-        ..AgentEnd::default()
-    };
-    let has_used = usage.is_some() || cost.is_some();
-    let ended = TaskEvent::AgentEnded(end);
-    has_used.then_some(RunEvent::Task(
-        task.planned.task_id,
-        Some(task.attempts),
-        ended,
-    ))
 }
 
 /// A worktree that is kept.

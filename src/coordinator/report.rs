@@ -30,7 +30,13 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(run: Run, track: &RunProjection, ending: &Ending) -> Report {
+    /// Makes the report of a run that was stopped, or that has `spent` all of its money, the last that was given.
+    pub(super) fn new(
+        run: Run,
+        track: &RunProjection,
+        stop: Option<Stop>,
+        spent: Option<f64>,
+    ) -> Report {
         let summary = track.counts();
         let brief = |task: &TaskRun| TaskRun {
             history: Vec::new(),
@@ -38,21 +44,13 @@ impl Report {
         };
         let tasks: Vec<TaskRun> = track.tasks().iter().map(brief).collect();
         Report {
-            error: error(&run, &tasks, summary, ending),
+            error: error(&run, &tasks, summary, stop, spent),
             warnings: Vec::new(),
             run,
             tasks,
             summary,
         }
     }
-}
-
-pub(super) struct Ending {
-    /// Why it ends before all is done.
-    pub(super) stop: Option<Stop>,
-    pub(super) caught: Option<Code>,
-    /// The money that was given last, when all is spent.
-    pub(super) spent: Option<f64>,
 }
 
 pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
@@ -63,7 +61,7 @@ pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
     match stop {
         _ if summary.done == summary.total && !leaves_epic => RunStatus::Completed,
         Some(Stop::Cancelled) => RunStatus::Cancelled,
-        Some(Stop::Interrupted) => RunStatus::Interrupted,
+        Some(Stop::Interrupted(_)) => RunStatus::Interrupted,
         Some(Stop::TimeLimit) | None => RunStatus::Failed,
     }
 }
@@ -133,17 +131,20 @@ pub(super) fn describe_request(planned: &[Planned], request: &RunRequest) -> Str
     }
 }
 
-fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Option<Error> {
+fn error(
+    run: &Run,
+    tasks: &[TaskRun],
+    summary: Counts,
+    stop: Option<Stop>,
+    spent: Option<f64>,
+) -> Option<Error> {
     if run.status == RunStatus::Completed {
         return None;
     }
-    let resume = resume_command(run, ending.spent);
+    let resume = resume_command(run, spent);
     let what = describe_counts(summary);
-    let stopped = match ending.stop {
-        Some(Stop::Interrupted) => {
-            let code = ending.caught.unwrap_or(Code::Interrupted);
-            Some((code, "was interrupted"))
-        }
+    let stopped = match stop {
+        Some(Stop::Interrupted(code)) => Some((code, "was interrupted")),
         Some(Stop::Cancelled) => Some((Code::RunCancelled, "was cancelled")),
         Some(Stop::TimeLimit) => Some((Code::RunTimeout, "took longer than it may")),
         None => None,
@@ -165,7 +166,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
     };
     let error = Error::new(code, message);
     let show = format!("cleo runs show {}", quote(&run.id));
-    Some(match ending.spent {
+    Some(match spent {
         Some(_) => error.fix(resume).or("see what was done", show),
         None => error.fix(show),
     })

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::budget::Budget;
 use super::engine::{Engine, check_depth};
 use super::options::{Options, ResumeChanges};
-use super::recovery::{read_budget, read_used};
 use super::removal::sweep_trees;
 use super::report::{Report, resume_command};
 use super::trees::Trees;
@@ -56,18 +55,17 @@ pub(crate) fn resume(
         trees.require_conversion(&workspace.root)?;
     }
     let lock = RunLock::acquire(&workspace)?;
-    let taken = lock.take_over_to_resume(&mut context.store, &workspace, id, &KINDS)?;
-    let used = read_used(&workspace, &taken)?;
+    let (store, clock) = (&mut context.store, surroundings.clock);
     let TakenRun {
         mut run,
         events,
         seen,
         track,
         ..
-    } = taken;
+    } = lock.take_over_to_resume(store, &workspace, clock, id, &KINDS)?;
     let was = run.status;
     lock.own(&mut run);
-    let before = read_budget(&track, &used, &first.rules());
+    let before = Budget::read(&first.rules(), track.tasks());
     let mut options = rest.extend_options(first.clone(), before.total());
     options.share_out(&team.planned);
     let is_new = options != first;
@@ -75,8 +73,6 @@ pub(crate) fn resume(
     let mut engine = Engine::open(context, team, options, ambience, run, base, listener)?;
     engine.recorder.journal.set_cancel_cursor(seen);
     engine.recorder.track = track;
-    engine.recorder.pending = used;
-    engine.recorder.commit(&mut engine.context.store)?;
     engine.scheduler.resume_budget(before);
     let done = signals::run_shielded(|| {
         engine.take_up_all(was, is_new, &events)?;

@@ -166,8 +166,8 @@ impl Engine<'_> {
     }
 
     pub(super) fn check_stop(&mut self) -> Result<()> {
-        if signals::pending_signal().is_some() {
-            self.inbox.push(Event::Stop(Stop::Interrupted));
+        if let Some(code) = signals::pending_signal() {
+            self.inbox.push(Event::Stop(Stop::Interrupted(code)));
         }
         let limit = self.options.time_limit();
         if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {

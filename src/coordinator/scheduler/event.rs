@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::error::Code;
 use crate::run::Outcome;
 
 /// A step: a task for an agent, or an epic that is done once its parts are.
@@ -55,7 +56,8 @@ pub(in crate::coordinator) struct Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::coordinator) enum Stop {
     Cancelled,
-    Interrupted,
+    /// By the signal of this code.
+    Interrupted(Code),
     TimeLimit,
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::error::Code;
 
 const NOW: Duration = Duration::ZERO;
 
@@ -239,7 +240,10 @@ fn step_that_is_left_to_be_proven_later_does_not_fail() {
     scheduler.handle_events(NOW, vec![]);
     scheduler.handle_events(NOW, vec![Event::Prepared(0)]);
     scheduler.handle_events(NOW, vec![Event::Ended(0, end_with(Outcome::Ok))]);
-    let stop = vec![Event::Left(0), Event::Stop(Stop::Interrupted)];
+    let stop = vec![
+        Event::Left(0),
+        Event::Stop(Stop::Interrupted(Code::Interrupted)),
+    ];
     let why = "it waits for what is not proven yet".to_string();
     let expected = [Action::Skip(1, Some(0), why), Action::Halt];
     assert_eq!(scheduler.handle_events(NOW, stop), expected);
@@ -251,7 +255,8 @@ fn stop_ends_agents_and_starts_none() {
     let mut scheduler = scheduler(&[&[], &[0], &[]], 1);
     scheduler.handle_events(NOW, vec![]);
     scheduler.handle_events(NOW, vec![Event::Prepared(0)]);
-    let halt = scheduler.handle_events(NOW, vec![Event::Stop(Stop::Interrupted)]);
+    let halt =
+        scheduler.handle_events(NOW, vec![Event::Stop(Stop::Interrupted(Code::Interrupted))]);
     assert_eq!(halt, [Action::Halt]);
     assert_eq!(
         scheduler.handle_events(NOW, vec![Event::Stop(Stop::TimeLimit)]),
@@ -272,7 +277,7 @@ fn stop_ends_agents_and_starts_none() {
         "{actions:?}"
     );
     assert!(scheduler.is_over());
-    assert_eq!(scheduler.stop(), Some(Stop::Interrupted));
+    assert_eq!(scheduler.stop(), Some(Stop::Interrupted(Code::Interrupted)));
 }
 
 #[test]

@@ -4,20 +4,24 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{is_own, journal, no_run};
+use super::journal::{self, Journal};
+use super::{is_own, no_run};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{create_anew, create_private_folder, unwritable};
+use crate::file::{create_anew, create_private_folder, read_start, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::ops::trust::{Item, Trust};
-use crate::run::event::RUN_INTERRUPTED;
-use crate::run::{Event, Run, RunKind, RunProjection, RunStatus};
-use crate::runner::orphans;
+use crate::run::event::{AgentEnd, RUN_INTERRUPTED};
+use crate::run::log::LOG_MAX;
+use crate::run::{
+    Event, Outcome, Run, RunEvent, RunKind, RunProjection, RunStatus, Spent, TaskEvent, TaskRun,
+};
+use crate::runner::{agent, orphans};
 use crate::store::sqlite::SqliteStore;
 use crate::store::{Store, Transaction};
 use crate::workspace::Workspace;
@@ -58,20 +62,22 @@ impl RunLock {
         &self,
         store: &mut dyn Store,
         workspace: &Workspace,
+        clock: Clock,
         id: &str,
         kinds: &[RunKind],
     ) -> Result<TakenRun> {
         let may_take = |run: &Run| refuse_resume(run, kinds).map(|()| true);
-        let taken = self.take_over(store, workspace, id, true, &may_take)?;
+        let taken = self.take_over(store, workspace, clock, id, true, &may_take)?;
         taken.ok_or_else(|| no_run(id))
     }
 
-    /// Takes over a run that no process executes, if `may_take` still accepts it, and ends its processes if this
-    /// user began it. Of two processes that want it, one gets it.
+    /// Takes over a run that no process executes, if `may_take` still accepts it, ends its processes if this user began
+    /// it, and records the usage of agents that were cut off. Of two processes that want it, one gets it.
     pub(crate) fn take_over(
         &self,
         store: &mut dyn Store,
         workspace: &Workspace,
+        clock: Clock,
         id: &str,
         is_own: bool,
         may_take: &dyn Fn(&Run) -> Result<bool>,
@@ -86,17 +92,31 @@ impl RunLock {
         self.own(&mut taken);
         transaction.put_run(&taken)?;
         transaction.commit()?;
-        let events = journal::events(&*store.read()?, id)?;
-        let track = RunProjection::read(&events);
+        let mut events = journal::events(&*store.read()?, id)?;
+        let mut track = RunProjection::read(&events);
         let groups = track.tasks().iter().filter_map(|task| task.group.clone());
         let groups: Vec<_> = groups.collect();
+        let orphans = match is_own {
+            true => orphans::end_agents_of_run(id, &workspace.root, &groups),
+            false => 0,
+        };
+        let folder = journal::run_folder(workspace, id)?;
+        let tasks = track.tasks().iter();
+        let ends = tasks.filter_map(|task| read_unrecorded_end(&folder, task));
+        let ends: Vec<_> = ends.collect();
+        if !ends.is_empty() {
+            let mut journal = Journal::begin(workspace, &taken, clock, store)?;
+            let new = journal.commit_events(store, |journal, transaction| {
+                let mut ends = ends.iter();
+                ends.try_for_each(|end| journal.add_event(transaction, end))
+            })?;
+            track.apply_new(&new);
+            events.extend(new);
+        }
         Ok(Some(TakenRun {
             run,
             seen: before.last().map_or(0, |event| event.cursor),
-            orphans: match is_own {
-                true => orphans::end_agents_of_run(id, &workspace.root, &groups),
-                false => 0,
-            },
+            orphans,
             events,
             track,
         }))
@@ -118,6 +138,25 @@ pub(crate) struct TakenRun {
     pub(crate) track: RunProjection,
     /// How many of its processes were ended.
     pub(crate) orphans: usize,
+}
+
+/// Reads the usage of an agent that was cut off, whose end no event records.
+fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
+    // The group is known from when an agent begins until its end was told.
+    task.group.as_ref()?;
+    let name = format!("{}-{}.log", task.planned.task_id, task.attempts);
+    let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
+    let runner = task.setup.runner.as_deref().unwrap_or_default();
+    let Spent { usage, cost } = agent::read_spent(runner, &log, task.conversed);
+    let ended = TaskEvent::AgentEnded(AgentEnd {
+        outcome: Some(Outcome::Cancelled),
+        usage,
+        cost,
+        ..AgentEnd::default()
+    });
+    let has_used = usage.is_some() || cost.is_some();
+    let event = RunEvent::Task(task.planned.task_id, Some(task.attempts), ended);
+    has_used.then_some(event)
 }
 
 impl Drop for RunLock {
@@ -328,8 +367,6 @@ fn mark_interrupted(transaction: &mut dyn Transaction, mut run: Run, clock: &Clo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ops::runs::journal::Journal;
-    use crate::run::RunEvent;
 
     #[test]
     fn cancel_right_after_take_over_is_seen() {
@@ -350,7 +387,7 @@ mod tests {
         };
         ask(store);
         for is_asked in [false, true] {
-            let taken = lock.take_over(store, &workspace, "run_1", false, &|_| Ok(true));
+            let taken = lock.take_over(store, &workspace, clock, "run_1", false, &|_| Ok(true));
             let mut taken = taken.unwrap().unwrap();
             lock.own(&mut taken.run);
             if is_asked {

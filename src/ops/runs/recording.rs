@@ -107,7 +107,7 @@ impl<'a> Recording<'a> {
             events,
             seen,
             ..
-        } = lock.take_over_to_resume(&mut store, workspace, id, &[kind])?;
+        } = lock.take_over_to_resume(&mut store, workspace, clock, id, &[kind])?;
         lock.own(&mut run);
         let messages = store.read()?.run_messages(id)?;
         let mut recording = Recording::open(workspace, run, clock, store, lock, tell)?;
