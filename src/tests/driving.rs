@@ -24,9 +24,10 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
-        Stage {
-            folder: tempfile::tempdir().unwrap(),
-        }
+        let folder = tempfile::tempdir().unwrap();
+        // A run makes its folder before its agents begin.
+        fs::create_dir(folder.path().join("raw")).unwrap();
+        Stage { folder }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -311,7 +312,6 @@ fn output_is_not_written_through_link() {
     let stage = Stage::new();
     let mine = stage.path("mine");
     fs::write(&mine, "precious").unwrap();
-    fs::create_dir(stage.path("raw")).unwrap();
     std::os::unix::fs::symlink(&mine, stage.path("raw/T1-1.log")).unwrap();
     stage.play("echo evil");
     assert_eq!(stage.read("mine"), "precious");

@@ -95,15 +95,14 @@ impl RunLock {
         let mut events = journal::events(&*store.read()?, id)?;
         let mut track = RunProjection::read(&events);
         let groups = track.tasks().iter().filter_map(|task| task.group.clone());
-        let groups: Vec<_> = groups.collect();
+        let groups = Vec::from_iter(groups);
         let orphans = match is_own {
             true => orphans::end_agents_of_run(id, &workspace.root, &groups),
             false => 0,
         };
         let folder = journal::run_folder(workspace, id)?;
-        let tasks = track.tasks().iter();
-        let ends = tasks.filter_map(|task| read_unrecorded_end(&folder, task));
-        let ends: Vec<_> = ends.collect();
+        let end = |task| read_unrecorded_end(&folder, task);
+        let ends = Vec::from_iter(track.tasks().iter().filter_map(end));
         if !ends.is_empty() {
             let mut journal = Journal::begin(workspace, &taken, clock, store)?;
             let new = journal.commit_events(store, |journal, transaction| {
@@ -154,9 +153,8 @@ fn read_unrecorded_end(folder: &Path, task: &TaskRun) -> Option<RunEvent> {
         cost,
         ..AgentEnd::default()
     });
-    let has_used = usage.is_some() || cost.is_some();
     let event = RunEvent::Task(task.planned.task_id, Some(task.attempts), ended);
-    has_used.then_some(event)
+    (usage.is_some() || cost.is_some()).then_some(event)
 }
 
 impl Drop for RunLock {
@@ -323,8 +321,8 @@ pub(crate) fn mark_interrupted_runs(
     clock: &Clock,
 ) -> Result<()> {
     let owners = store.read()?.owners()?;
-    let dead = owners.iter().filter(|owner| !is_alive(workspace, owner));
-    let dead: Vec<_> = dead.collect();
+    let is_dead = |owner: &&String| !is_alive(workspace, owner);
+    let dead = Vec::from_iter(owners.iter().filter(is_dead));
     if dead.is_empty() {
         return Ok(());
     }
