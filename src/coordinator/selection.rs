@@ -337,7 +337,10 @@ pub(crate) fn rehearse(
     let sorted = Vec::from_iter(ids.iter().copied());
     let outlines = context.read(|transaction| transaction.outlines(&sorted))?;
     let (waves, mut shares) = keep_files_apart(team.planned.clone(), &outlines);
-    let rows = team.planned.into_iter().zip(team.steps.iter().zip(team.skills));
+    let rows = team
+        .planned
+        .into_iter()
+        .zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let earlier = check_earlier_work(&mut context, task.task_id, &ids)?;
         let earlier_work = earlier.and_then(|earlier| match earlier.faults.first() {
