@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use jaq_core::data::JustLut;
+use jaq_core::load::lex::StrPart;
+use jaq_core::load::parse::{BinaryOp, Def, Term};
 use jaq_core::load::{self, Arena, File, Loader};
+use jaq_core::path::Part;
 use jaq_core::{Compiler, Ctx, Exn, Filter, Vars};
 use jaq_json::{Num, Val, read};
 
@@ -22,6 +25,37 @@ def @tsv: [.[] | if type == "string" then split("\\") | join("\\\\") | split("\t
     elif tojson == "null" then "" else tostring end] | join("\t");
 "#;
 
+/// Maximum length of a path that is parsed without a stack limit, in bytes.
+const PATH_MAX: usize = 256;
+
+/// Compiles a filter that is only a path, such as `.result.tasks[].id`: its time and memory are
+/// bounded by its input.
+pub(super) fn compile_path(code: &str) -> Option<Filter<JustLut<Val>>> {
+    let is_short = code.len() <= PATH_MAX;
+    let term = is_short.then(|| load::parse(code, |parser| parser.term()))??;
+    is_path(&term).then(|| compile_with([], code).ok())?
+}
+
+fn is_path(term: &Term<&str>) -> bool {
+    let is_literal = |index: &Term<&str>| match index {
+        Term::Num(_) => true,
+        Term::Str(None, parts) => parts.iter().all(|part| matches!(part, StrPart::Str(_))),
+        _ => false,
+    };
+    match term {
+        Term::Id => true,
+        Term::BinOp(first, BinaryOp::Pipe(None), then) => is_path(first) && is_path(then),
+        Term::Path(from, path) => {
+            let is_plain = |part: &Part<Term<&str>>| match part {
+                Part::Index(index) => is_literal(index),
+                Part::Range(from, to) => from.is_none() && to.is_none(),
+            };
+            is_path(from) && path.0.iter().all(|(part, _)| is_plain(part))
+        }
+        _ => false,
+    }
+}
+
 /// Parses a filter; an invalid one is refused with the position.
 pub(super) fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
     let own = load::parse(OWN, |parser| parser.defs()).unwrap_or_default();
@@ -29,6 +63,13 @@ pub(super) fn compile(code: &str) -> Result<Filter<JustLut<Val>>, String> {
         .chain(jaq_std::defs())
         .chain(jaq_json::defs())
         .chain(own);
+    compile_with(definitions, code)
+}
+
+fn compile_with(
+    definitions: impl IntoIterator<Item = Def<&'static str>>,
+    code: &str,
+) -> Result<Filter<JustLut<Val>>, String> {
     let functions = jaq_core::funs()
         .chain(jaq_std::funs())
         .chain(jaq_json::funs());
@@ -182,6 +223,33 @@ mod tests {
             result("[.b[] | .id | ascii_downcase] | @csv", json),
             "\"t1\",\"t\n2\"\n"
         );
+    }
+
+    #[test]
+    fn only_path_is_followed_without_process() {
+        for (code, is_plain) in [
+            (".", true),
+            (".result.tasks[].id", true),
+            (".a[0].\"b c\"?|.[]|.[\"d\"]", true),
+            ("..", false),
+            (".a, .b", false),
+            (".[.a]", false),
+            (".[1:]", false),
+            (". as $x | .a", false),
+            (".\"a\\(.b)\"", false),
+            ("[.a]", false),
+            (".a | length", false),
+            ("def f: f; f", false),
+            (".a[", false),
+            (&".[]".repeat(100), false),
+        ] {
+            assert_eq!(compile_path(code).is_some(), is_plain, "{code}");
+        }
+        let path = compile_path(".a[].b?").unwrap();
+        let mut out = Vec::new();
+        let json = br#"{"a":[{"b":"x\ny"},1,{"b":{"c":1.50}}]}"#;
+        run(&path, json, |text| out.write_all(text)).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "x\ny\n{\"c\":1.50}\n");
     }
 
     #[test]

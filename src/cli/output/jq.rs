@@ -1,5 +1,6 @@
-//! `--jq`: a filter for replies. It may run for ever, so cleo starts itself as a child process, which applies it to all
-//! replies of a stream, with limits of 10 seconds of CPU time each and 1 GB of memory.
+//! `--jq`: a filter for replies. A plain path, such as `.result.tasks[].id`, is evaluated here. Any other filter may run
+//! for ever, so cleo starts itself as a child process, which applies it to all replies of a stream, with limits of
+//! 10 seconds of CPU time each and 1 GB of memory.
 //!
 //! The process reads documents and says in JSON what it made of them.
 
@@ -9,6 +10,9 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
+use jaq_core::Filter;
+use jaq_core::data::JustLut;
+use jaq_json::Val;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -41,7 +45,10 @@ const SECONDS: u64 = 10;
 const MEMORY: u64 = 1 << 30;
 
 /// A valid filter.
-pub(super) struct Jq(RefCell<Process>);
+pub(super) enum Jq {
+    Path(Filter<JustLut<Val>>),
+    Process(RefCell<Process>),
+}
 
 /// How a filter ended.
 pub(super) enum Ended {
@@ -54,13 +61,16 @@ pub(super) enum Ended {
 impl Jq {
     /// Parses a filter; an invalid one is refused with the position.
     pub(super) fn read(code: &str) -> Result<Jq> {
+        if let Some(path) = filter::compile_path(code) {
+            return Ok(Jq::Path(path));
+        }
         let started = Process::start(code).map_err(|cause| {
             let message = format!("the process that filters cannot be started: {cause}");
             Error::new(Code::Internal, message).because(cause)
         })?;
         let process =
             started.map_err(|fault| error!(Usage, "the filter `{code}` is faulty {fault}"))?;
-        Ok(Jq(RefCell::new(process)))
+        Ok(Jq::Process(RefCell::new(process)))
     }
 
     /// Writes the output of the filter for a JSON document, one value per line, strings without
@@ -71,8 +81,23 @@ impl Jq {
         out: &mut dyn Write,
         terminal: bool,
     ) -> io::Result<Ended> {
-        let mut process = self.0.borrow_mut();
-        process.filter(json, |text| write_text(out, text, terminal))
+        match self {
+            Jq::Path(path) => {
+                let mut lost = Ok(());
+                let done = filter::run(path, json.as_bytes(), |text| {
+                    write_text(out, text, terminal).map_err(|cause| {
+                        let kind = cause.kind();
+                        lost = Err(cause);
+                        kind.into()
+                    })
+                });
+                lost?;
+                Ok(done.map_or_else(Ended::Failed, |()| Ended::Whole))
+            }
+            Jq::Process(process) => process
+                .borrow_mut()
+                .filter(json, |text| write_text(out, text, terminal)),
+        }
     }
 }
 
