@@ -42,8 +42,18 @@ pub(crate) fn depth_of(value: &Value) -> usize {
 }
 
 /// Appends a value as compact JSON.
-pub(crate) fn append_json(value: &impl Serialize, text: &mut Vec<u8>) -> serde_json::Result<()> {
+pub(crate) fn append_json(
+    value: &(impl Serialize + ?Sized),
+    text: &mut Vec<u8>,
+) -> serde_json::Result<()> {
     serde_json::to_writer(Appending(text), value)
+}
+
+/// Writes a value as compact JSON.
+pub(crate) fn to_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
+    let mut text = Vec::with_capacity(256);
+    append_json(value, &mut text)?;
+    String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
 /// Appends what is written. Most parts of JSON are single signs, which take a tenth of the time as such.

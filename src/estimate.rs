@@ -47,7 +47,7 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
 
 /// Estimates how many tokens an answer has as JSON.
 pub(crate) fn tokens_of(answer: &impl Serialize) -> usize {
-    tokens(&serde_json::to_string(answer).unwrap_or_default())
+    tokens(&crate::document::to_json(answer).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub(crate) fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<St
             text.clone()
         }
         // JSON is YAML.
-        value => serde_json::to_string(value).unwrap_or_default(),
+        value => crate::document::to_json(value).unwrap_or_default(),
     };
     edit(path, text, key.name, Some(&value))
 }

@@ -383,15 +383,16 @@ fn keep_files_apart(
             |task: &&mut Planned| !task.is_epic && waves.get(&task.task_id) == Some(&number);
         for task in planned.iter_mut().filter(is_in_wave) {
             let patterns = patterns(outlines.files(task.task_id));
-            match occupied.conflict(&patterns) {
-                Some(taken) => {
-                    let other = TaskId(taken.owner);
-                    task.needs.push(other);
-                    shares.entry(task.task_id).or_default().push(other);
-                    is_moved = true;
-                }
-                None => occupied.occupy(task.task_id.0, patterns),
-            }
+            let Some(taken) = occupied.conflict(&patterns) else {
+                occupied.occupy(task.task_id.0, patterns);
+                continue;
+            };
+            task.needs.push(TaskId(taken.owner));
+            shares
+                .entry(task.task_id)
+                .or_default()
+                .push(TaskId(taken.owner));
+            is_moved = true;
         }
         match is_moved {
             true => waves = crate::run::waves(&planned),

@@ -6,15 +6,18 @@ use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use serde::Serialize;
 
+use crate::document::append_json;
 use crate::error::{Code, Error, Result};
 
 /// Content type of JSON.
 pub(super) const JSON: &str = "application/json";
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|cause| {
+    let mut text = Vec::with_capacity(1_024);
+    append_json(value, &mut text).map_err(|cause| {
         Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
-    })
+    })?;
+    Ok(text)
 }
 
 #[derive(Debug)]

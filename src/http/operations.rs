@@ -37,17 +37,28 @@ impl Visitor for Vec<Route> {
     }
 }
 
-/// Runs an operation and returns its reply as JSON. A refusal lists the faults of all fields, where the operation does:
-/// each invalid field is left out, and the rest is checked again.
+/// Runs an operation and returns its reply as JSON. A refusal lists the faults of all fields, where the operation does.
 fn run<Request: DeserializeOwned, Reply: Serialize>(
     operation: &Operation<Request, Reply>,
     context: &mut Context,
-    mut input: Input,
+    input: Input,
 ) -> Result<Vec<u8>> {
-    if !operation.facts.lists_faults {
-        return run_once(operation, context, input);
+    match operation.facts.lists_faults {
+        true => list_faults(context, input, &|context, input| {
+            run_once(operation, context, input)
+        }),
+        false => run_once(operation, context, input),
     }
-    let mut first = match run_once(operation, context, input.clone()) {
+}
+
+/// Runs an operation and lists the faults of all fields if it is refused: each invalid field is left out, and the rest
+/// is checked again.
+fn list_faults(
+    context: &mut Context,
+    mut input: Input,
+    run: &dyn Fn(&mut Context, Input) -> Result<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    let mut first = match run(context, input.clone()) {
         Err(error) => error,
         done => return done,
     };
@@ -64,7 +75,7 @@ fn run<Request: DeserializeOwned, Reply: Serialize>(
             input.body.insert(field.clone(), field.as_str().into());
         }
         first.fields.insert(field, next.message);
-        match run_once(operation, context, input.clone()) {
+        match run(context, input.clone()) {
             Err(error) => next = error,
             Ok(_) => break,
         }

@@ -84,8 +84,8 @@ impl Entry {
 
     /// Writes the entry as its line, without the line's end.
     pub(crate) fn line(&self) -> Result<String, Fault> {
-        let line =
-            serde_json::to_string(self).map_err(|cause| Fault::new("entry", cause.to_string()))?;
+        let line = crate::document::to_json(self)
+            .map_err(|cause| Fault::new("entry", cause.to_string()))?;
         if line.len() > LINE_MAX {
             let message = format!("has {} bytes; {LINE_MAX} are allowed", line.len());
             return Err(Fault::new("entry", message));

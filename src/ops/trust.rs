@@ -132,7 +132,7 @@ impl Trust {
             by,
             at: clock.timestamp(),
         };
-        let text = serde_json::to_string(&record).unwrap_or_default() + "\n";
+        let text = crate::document::to_json(&record).unwrap_or_default() + "\n";
         // Where the command runs, the folder may be closed to writers.
         self.prepare_key()?;
         write_private(&self.record_path(item)?, &text)

@@ -65,7 +65,7 @@ pub(crate) fn write(stream: Stream, lines: &str) -> String {
         text: Cow::Borrowed(text),
         beyond: 0,
     };
-    let line = |text| serde_json::to_string(&entry(text)).unwrap() + "\n";
+    let line = |text| crate::document::to_json(&entry(text)).unwrap() + "\n";
     lines.lines().map(line).collect()
 }
 

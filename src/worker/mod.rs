@@ -123,7 +123,7 @@ fn fetch_answer(
             let call = Call {
                 method: "POST",
                 headers: headers.into(),
-                body: serde_json::to_string(request).ok(),
+                body: crate::document::to_json(request).ok(),
                 ..prepare(endpoint, agent, reach)
             };
             Ok(perform_call(&call, agent, |status| status == 200)?.map(String::into_bytes))
@@ -154,7 +154,9 @@ fn call_program(
     request: &Request,
     limit: Duration,
 ) -> Result<std::result::Result<Vec<u8>, Fault>> {
-    let input = serde_json::to_vec(request).unwrap_or_default();
+    let input = crate::document::to_json(request)
+        .unwrap_or_default()
+        .into_bytes();
     match process::run_with_input(command, input, limit, ANSWER_MAX as usize) {
         Ok(captured) => Ok(read_printed(captured, program, limit)),
         Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {

@@ -546,7 +546,6 @@ fn ready_task_with_output_is_to_be_verified_first() {
     assert_eq!(advice["command"], "cleo complete T1");
     assert!(workspace.cleo("ready").contains(file));
     let started = workspace.ask("start T1");
-    let told =
-        format!("T1 has output in {file}: run `cleo verify T1 --run-all`, then `cleo complete T1`");
+    let told = format!("T1 has output in {file}: run `cleo complete T1`");
     assert_eq!(started["warnings"], json!([told]));
 }

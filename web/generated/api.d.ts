@@ -2479,7 +2479,7 @@ export interface components {
         };
         /** @description Two tasks that touch the same files, so that they cannot run in parallel. */
         Conflict: {
-            /** @description The task of the wave before that touches its files. */
+            /** @description The first task of an earlier wave that touches its files. */
             conflictsWith: string;
             /** @description The patterns of the later task for these files. */
             files: string[];

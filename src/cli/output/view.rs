@@ -54,7 +54,7 @@ impl View {
         let result = result.map(|result| (result, error.is_none() && self.has_fields()));
         match result {
             Some((result, true)) => {
-                let picked = self.pick(&serde_json::to_string(result).unwrap_or_default());
+                let picked = self.pick(&crate::document::to_json(result).unwrap_or_default());
                 json(&Envelope::new(command, Some(&picked), None, warnings))
             }
             result => {
@@ -108,9 +108,9 @@ impl View {
 
     pub(super) fn row<T: Serialize>(&self, out: &mut dyn Write, row: &T) -> io::Result<Ended> {
         let json = if self.fields.is_empty() {
-            serde_json::to_string(row)
+            crate::document::to_json(row)
         } else {
-            let row = serde_json::to_string(row).and_then(|json| serde_json::from_str(&json));
+            let row = crate::document::to_json(row).and_then(|json| serde_json::from_str(&json));
             row.map(|row| self.fields.pick_of_line(&row).to_string())
         };
         let json = json.map_err(io::Error::other)?;
@@ -164,7 +164,7 @@ fn pretty_print(json: &str) -> String {
 
 pub(super) fn json<T: Serialize>(envelope: &Envelope<'_, T>) -> String {
     // Only a map with keys that are not text cannot be written, and no reply has one.
-    serde_json::to_string(envelope).unwrap_or_default()
+    crate::document::to_json(envelope).unwrap_or_default()
 }
 
 /// Escapes characters that JSON allows in a string and that could control a terminal.

@@ -159,7 +159,7 @@ fn show_logs(face: &mut Face<'_>, arguments: LogsArguments) -> Result<ExitCode> 
 fn event(screen: &mut Screen, line: &Line) {
     let about = line.task_id.as_ref().or(line.step.as_ref());
     let about = about.map(|about| format!("{about} ")).unwrap_or_default();
-    let detail = serde_json::to_string(&line.detail).unwrap_or_default();
+    let detail = crate::document::to_json(&line.detail).unwrap_or_default();
     screen
         .say(Tone::Dim, format!("{}  ", line.ts))
         .say(Tone::Accent, format!("{:<18} ", line.kind))

@@ -50,7 +50,7 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
         None
     });
     let answer = match (&block, arguments.client) {
-        (Some(block), _) => serde_json::to_string(block).unwrap_or_default() + "\n",
+        (Some(block), _) => crate::document::to_json(block).unwrap_or_default() + "\n",
         // Codex always expects an object.
         (None, Client::Codex) => "{}\n".to_string(),
         (None, Client::Claude) => return Ok(ExitCode::SUCCESS),

@@ -64,7 +64,7 @@ impl Baseline {
 
     pub(super) fn save(&self, path: &Path) -> Result<()> {
         require_no_link(path.ancestors().nth(2).unwrap_or(path), path)?;
-        write_private(path, &serde_json::to_string(self).unwrap_or_default())
+        write_private(path, &crate::document::to_json(self).unwrap_or_default())
     }
 
     /// Compares a file in a worktree and in the workspace. A file of the worktree that cannot be read is an error.

@@ -160,7 +160,7 @@ impl Frame {
 /// Writes an event in the format of server-sent events. JSON has no line breaks, so data cannot
 /// look like another event.
 pub(super) fn write(name: &str, place: Option<&Place>, data: &impl Serialize) -> Bytes {
-    let data = serde_json::to_string(data).unwrap_or_default();
+    let data = crate::document::to_json(data).unwrap_or_default();
     let text = match place {
         Some(place) => format!("id: {place}\nevent: {name}\ndata: {data}\n\n"),
         None => format!("event: {name}\ndata: {data}\n\n"),

@@ -238,14 +238,17 @@ pub(crate) fn check_earlier_work(
         }
         let told = transaction.changes(0, Some(id), u32::MAX)?;
         let changes = told.iter().rev().map(|one| &one.change);
-        let mut since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
-        let asks_for_more = |change: &Change| {
+        let since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
+        let since: Vec<&Change> = since.collect();
+        let has_words = since.iter().any(|it| it.detail.get("notes").is_some());
+        let asks_for_more = |change: &&Change| {
             let has = |field: &&str| change.detail.get(field).is_some();
             change.detail["status"]["from"] == "done" || WANTED.iter().any(has)
         };
-        Ok(spawn.filter(|_| !since.any(asks_for_more)))
+        let spawn = spawn.filter(|_| !since.iter().any(asks_for_more));
+        Ok(spawn.map(|spawn| (spawn, has_words)))
     })?;
-    let Some(spawn) = spawn else {
+    let Some((spawn, has_words)) = spawn else {
         return Ok(None);
     };
     let workspace = context.find_judged_workspace(id)?;
@@ -256,7 +259,8 @@ pub(crate) fn check_earlier_work(
     }
     let verdict = check(context, id, None, false)?;
     Ok(match unmerged {
-        Some(mut unmerged) if is_verified || verdict.is_stale() => {
+        // Words for the next attempt ask for other work than what does not fit.
+        Some(mut unmerged) if !has_words && (is_verified || verdict.is_stale()) => {
             unmerged.message += &format!("; `cleo spawn {id} --again` starts over");
             Some(unmerged.into())
         }

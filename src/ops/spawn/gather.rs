@@ -238,7 +238,7 @@ pub(super) fn make_bindings(
         ("TOPICS", topics(task).join(",")),
         (
             "TOPICS_JSON",
-            serde_json::to_string(&topics(task)).unwrap_or_default(),
+            crate::document::to_json(&topics(task)).unwrap_or_default(),
         ),
         ("DEPENDS_LIST", or_none(Some(id::list(&task.depends)))),
         ("NEXT_TASK_IDS", or_none(Some(id::list(&next)))),

@@ -108,7 +108,7 @@ fn is_task(text: &str) -> bool {
 /// Topics are single words, written as a spawn writes them: a sentence would speak to the agent.
 fn is_topics(text: &str) -> bool {
     let topics = serde_json::from_str::<Vec<String>>(text).unwrap_or_default();
-    let is_same = serde_json::to_string(&topics).is_ok_and(|own| own == text);
+    let is_same = crate::document::to_json(&topics).is_ok_and(|own| own == text);
     is_same && !topics.is_empty() && topics.iter().all(|topic| is_word(topic))
 }
 

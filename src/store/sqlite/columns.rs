@@ -39,7 +39,7 @@ pub(super) fn all_of<const N: usize>(
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
+    crate::document::to_json(value).unwrap_or_else(|_| "null".to_string())
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.

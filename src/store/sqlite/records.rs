@@ -280,7 +280,7 @@ impl TaskGates for SqliteTransaction<'_> {
 
 impl SqliteTransaction<'_> {
     pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
-        let state = serde_json::to_string(gates).unwrap_or_default();
+        let state = crate::document::to_json(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2, checksum(?1, ?2))
                    ON CONFLICT (task) DO UPDATE SET state = excluded.state, sum = excluded.sum";
         self.execute(sql, (task.0, state))?;
@@ -315,7 +315,7 @@ impl Sessions for SqliteTransaction<'_> {
     }
 
     fn put_session(&mut self, session: &Session) -> Result<()> {
-        let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
+        let notes = crate::document::to_json(&session.notes).unwrap_or_else(|_| "[]".to_string());
         let sql = "INSERT OR REPLACE INTO sessions VALUES (:number, :name, :status, :scope,
                        :focus, :holder, :notes, :started_at, :ended_at, checksum(:number, :name, :status,
                        :scope, :holder, :notes, :started_at, :ended_at))";

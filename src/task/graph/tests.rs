@@ -129,7 +129,7 @@ fn tasks_that_touch_same_files_are_not_side_by_side() {
             "the same",
             &["a", "a", "a"],
             &[&[1], &[2], &[3]],
-            &[(2, 1), (3, 2)],
+            &[(2, 1), (3, 1)],
         ),
         (
             "a folder",

@@ -27,7 +27,7 @@ pub(crate) struct Waves {
 pub(crate) struct Conflict {
     /// The task that comes later.
     pub(crate) task: TaskId,
-    /// The task of the wave before that touches its files.
+    /// The first task of an earlier wave that touches its files.
     pub(crate) conflicts_with: TaskId,
     /// The patterns of the later task for these files.
     pub(crate) files: Vec<String>,

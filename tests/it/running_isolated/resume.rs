@@ -220,7 +220,7 @@ fn task_is_not_completed_by_its_agent_under_another_claim() {
 : >{shared}/first
 sh {AGENT} works
 chmod +x {shared}/bin/make
-cleo=\"env PATH={shared}/bin:$PATH CLEO_EPOCH=2 cleo\"
+cleo=\"env -u CLEO_EPOCH PATH={shared}/bin:$PATH cleo\"
 PATH={shared}/bin:$PATH cleo verify T1 --run-all
 exec >/dev/null 2>&1
 : >{shared}/proven

@@ -134,7 +134,7 @@ impl Source<'_> {
             Source::Event(event) => {
                 let line = Line::from(*event);
                 let about = line.task_id.as_deref().unwrap_or_default();
-                let detail = serde_json::to_string(&line.detail).unwrap_or_default();
+                let detail = crate::document::to_json(&line.detail).unwrap_or_default();
                 let detail = if line.detail.is_empty() { "" } else { &detail };
                 let failures = [
                     "task.failed",
