@@ -369,8 +369,7 @@ pub(crate) fn rehearse(
     })
 }
 
-/// Returns the wave of each task, and those that each waits for because they touch the same files: in a run, it is
-/// claimed after them.
+/// Returns the wave of each task, and the tasks that it is claimed after because they touch the same files.
 fn keep_files_apart(
     mut planned: Vec<Planned>,
     outlines: &Outlines,
@@ -387,11 +386,9 @@ fn keep_files_apart(
                 occupied.occupy(task.task_id.0, patterns);
                 continue;
             };
-            task.needs.push(TaskId(taken.owner));
-            shares
-                .entry(task.task_id)
-                .or_default()
-                .push(TaskId(taken.owner));
+            let (other, shared) = (TaskId(taken.owner), shares.entry(task.task_id));
+            task.needs.push(other);
+            shared.or_default().push(other);
             is_moved = true;
         }
         match is_moved {
