@@ -91,7 +91,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
 }
 
 /// Returns what follows the text whose first quote has just been read.
-fn after_text(mut rest: &[u8]) -> &[u8] {
+pub(crate) fn after_text(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
         let skipped = if rest[at] == b'"' { 1 } else { 2 };
         let is_end = skipped == 1;
@@ -101,23 +101,6 @@ fn after_text(mut rest: &[u8]) -> &[u8] {
         }
     }
     &[]
-}
-
-/// Returns where the first value of compact JSON ends: at a comma, at the end of what it is in, or at the end. A name and
-/// its value count as one.
-pub(crate) fn value_end(json: &[u8]) -> usize {
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(byte) = json.get(at) {
-        match byte {
-            b'"' => at = json.len() - after_text(&json[at + 1..]).len() - 1,
-            b',' | b']' | b'}' if depth == 0 => break,
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    at
 }
 
 /// Number of bytes that an item counts as.

@@ -30,7 +30,7 @@ pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Resul
     let mut rest = line.strip_prefix('{').unwrap_or_default();
     let mut separator = "{";
     while !rest.is_empty() {
-        let (field, after) = rest.split_at(document::value_end(rest.as_bytes()));
+        let (field, after) = rest.split_at(value_end(rest.as_bytes()));
         if !EMPTY.iter().any(|value| field.ends_with(value)) {
             text.push_str(separator);
             text.push_str(field);
@@ -40,6 +40,23 @@ pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Resul
     }
     text.push_str("}\n");
     Ok(())
+}
+
+/// Returns where the first value of compact JSON ends: at a comma, at the end of what it is in, or at the end. A name and
+/// its value count as one.
+fn value_end(json: &[u8]) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => at = json.len() - document::after_text(&json[at + 1..]).len() - 1,
+            b',' | b']' | b'}' if depth == 0 => break,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
 }
 
 /// Merges the notes of two copies of a task, sorted.
