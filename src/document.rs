@@ -1,5 +1,5 @@
 //! Reads untrusted JSON or YAML: no duplicate fields, and bounded in size, because a YAML alias can repeat a
-//! long text any number of times.
+//! long text any number of times. Writes JSON.
 
 use std::cell::Cell;
 use std::{fmt, io};
