@@ -16,7 +16,7 @@ CREATE TABLE counters (
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 -- Lists leave out what is archived; both kinds of list are read from an index, in order of number.
 CREATE INDEX tasks_by_status ON tasks (status, archived_at);
-CREATE INDEX tasks_by_archive ON tasks (archived_at);
+CREATE INDEX tasks_by_archive ON tasks (number) WHERE archived_at IS NOT NULL;
 CREATE UNIQUE INDEX tasks_by_uid ON tasks (uid);
 CREATE UNIQUE INDEX tasks_by_key ON tasks (key) WHERE key IS NOT NULL;
 
@@ -161,13 +161,14 @@ CREATE INDEX tasks_by_agent ON tasks (assigned_agent) WHERE assigned_agent IS NO
 CREATE INDEX tasks_by_due ON tasks (due) WHERE due IS NOT NULL;
 CREATE INDEX tasks_by_phase ON tasks (phase, status) WHERE phase IS NOT NULL;
 
--- One row for each transaction that changed something, and what it changed. No row is ever deleted,
--- so numbers only grow. `undone_by` is the undo of it that holds.
+-- One row for each transaction that changed something, and what it changed, from the sequence number `first` on. No
+-- row is ever deleted, so numbers only grow. `undone_by` is the undo of it that holds.
 CREATE TABLE operations (
     number INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     command TEXT NOT NULL,
+    first INTEGER NOT NULL,
     undoes INTEGER,
     undone_by INTEGER,
     sum INTEGER NOT NULL
@@ -182,7 +183,6 @@ CREATE TABLE changes (
     sum INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX changes_by_operation ON changes (operation);
 CREATE INDEX changes_by_task ON changes (task, sequence);
 
 -- Built-in agents have a row only when something of them was changed. Files in .cleo/agents have none.

@@ -449,7 +449,7 @@ const SUMS: [(&str, &str); 14] = [
         "phases",
         "slug, position, name, description, status, started_at, completed_at",
     ),
-    ("operations", "at, by, command, undoes, undone_by"),
+    ("operations", "at, by, command, first, undoes, undone_by"),
     ("changes", "operation, kind, task, detail"),
     ("agents", "id, is_runtime, record"),
     (

@@ -17,7 +17,7 @@ const KINDS: [(&str, &str); 17] = [
     ("FROM links", "a link of task"),
     ("FROM gates", GATES),
     ("FROM claims", CLAIM_OF),
-    ("FROM operations", "operation"),
+    ("FROM operations o", "operation"),
     ("FROM changes", "change"),
     ("FROM sessions", "session"),
     ("FROM phases", "phase"),

@@ -157,12 +157,16 @@ impl Conditions {
 
 pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
     let mut conditions = Conditions::new(filter);
-    let is_by_status = filter.is_by_status() && !filter.statuses.is_empty() && !filter.urgent_first;
+    let is_by_status = filter.is_by_status() && !filter.urgent_first;
     if let Some(limit) = filter.limit.filter(|_| is_by_status) {
         // A status that no task has would only make the query longer.
         let counters = transaction.counters()?;
         let held = |status: &Status| counters[status.word()] > 0;
-        let statuses = Vec::from_iter(filter.statuses.iter().copied().filter(held));
+        let statuses = match filter.statuses.as_slice() {
+            [] => &Status::ALL[..],
+            given => given,
+        };
+        let statuses = Vec::from_iter(statuses.iter().copied().filter(held));
         conditions = Conditions::of_first(&statuses, limit.saturating_add(filter.offset));
     }
     let limit = filter.limit.map_or(-1, i64::from);

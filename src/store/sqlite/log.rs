@@ -15,14 +15,26 @@ use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 pub(super) const CHANGES: &str =
     "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail,
         c.sum = checksum(c.operation, c.kind, c.task, c.detail)
-            AND o.sum = checksum(o.at, o.by, o.command, o.undoes, o.undone_by) AS checksum
+            AND o.sum = checksum(o.at, o.by, o.command, o.first, o.undoes, o.undone_by) AS checksum
     FROM changes c JOIN operations o ON o.number = c.operation";
 
+/// The condition that a change is one of an operation: from its first up to that of the next operation.
+macro_rules! within {
+    () => {
+        "c.operation = o.number AND c.sequence >= o.first AND c.sequence < ifnull(
+            (SELECT first FROM operations WHERE number = o.number + 1), 9223372036854775807)"
+    };
+}
+
 /// The number comes first, so that a damaged row has a name.
-const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
-        (SELECT count(*) FROM changes WHERE operation = number),
-        operations.sum = checksum(at, by, command, undoes, undone_by) AS checksum
-    FROM operations";
+const OPERATION: &str = concat!(
+    "SELECT o.number, o.at, o.by, o.command, o.undoes, o.undone_by,
+        (SELECT count(*) FROM changes c WHERE ",
+    within!(),
+    "),
+        o.sum = checksum(o.at, o.by, o.command, o.first, o.undoes, o.undone_by) AS checksum
+    FROM operations o"
+);
 
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
@@ -35,15 +47,15 @@ impl Log for SqliteTransaction<'_> {
     fn note_undone(&mut self, operation: u64) -> Result<u64> {
         let own = self.current_operation()?;
         self.execute(
-            "UPDATE operations SET undoes = ?2, sum = checksum(at, by, command, ?2, undone_by)
+            "UPDATE operations SET undoes = ?2, sum = checksum(at, by, command, first, ?2, undone_by)
              WHERE number = ?1",
             (own, to_signed(operation)),
         )?;
         // An operation whose undo is undone holds again, and so on down the chain.
         let (mut undo, mut undone) = (Some(own), Some(to_signed(operation)));
         while let Some(number) = undone {
-            let sql =
-                "UPDATE operations SET undone_by = ?2, sum = checksum(at, by, command, undoes, ?2)
+            let sql = "UPDATE operations SET undone_by = ?2,
+                           sum = checksum(at, by, command, first, undoes, ?2)
                        WHERE number = ?1 RETURNING undoes";
             let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
             undo = undo.is_none().then_some(number);
@@ -64,7 +76,9 @@ impl Log for SqliteTransaction<'_> {
     }
 
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>> {
-        let sql = format!("{CHANGES} WHERE c.operation = ?1 ORDER BY c.sequence LIMIT ?2");
+        let within = within!();
+        let sql =
+            format!("{CHANGES} WHERE o.number = ?1 AND {within} ORDER BY c.sequence LIMIT ?2");
         self.all(&sql, (to_signed(operation), limit), read)
     }
 
@@ -87,28 +101,27 @@ impl Log for SqliteTransaction<'_> {
         let numbers = format!(
             "SELECT o.number FROM {from} AND {FITTING} ORDER BY o.number DESC LIMIT {limit}"
         );
-        let sql = format!("{OPERATION} WHERE number IN ({numbers}) ORDER BY number DESC");
+        let sql = format!("{OPERATION} WHERE o.number IN ({numbers}) ORDER BY o.number DESC");
         let operations = self.all(&sql, fitting, read_operation)?;
         let sql = format!("SELECT count(*) FROM {from} AND {FITTING}");
         Ok((operations, self.count(&sql, fitting)?))
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
-        let sql = format!("{OPERATION} WHERE number = ?1");
+        let sql = format!("{OPERATION} WHERE o.number = ?1");
         self.first(&sql, [to_signed(number)], read_operation)
     }
 
     fn latest_undoable(&self, by: &str) -> Result<Option<Operation>> {
         let of_kinds = |kinds: &[&str]| {
-            let kinds = kinds.join("', '");
-            format!(
-                "EXISTS (SELECT 1 FROM changes WHERE operation = number AND kind IN ('{kinds}'))"
-            )
+            let (within, kinds) = (within!(), kinds.join("', '"));
+            format!("EXISTS (SELECT 1 FROM changes c WHERE {within} AND c.kind IN ('{kinds}'))")
         };
         let (of_tasks, of_claims) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS));
         let sql = format!(
-            "{OPERATION} WHERE by = ?1 AND number < 1 << 53 AND undoes IS NULL AND undone_by IS NULL
-                 AND {of_tasks} AND NOT {of_claims} ORDER BY number DESC LIMIT 1"
+            "{OPERATION} WHERE o.by = ?1 AND o.number < 1 << 53 AND o.undoes IS NULL
+                 AND o.undone_by IS NULL AND {of_tasks} AND NOT {of_claims}
+             ORDER BY o.number DESC LIMIT 1"
         );
         self.first(&sql, [by], read_operation)
     }
@@ -116,9 +129,9 @@ impl Log for SqliteTransaction<'_> {
     fn latest_change(&self, task: TaskId, after: u64) -> Result<Option<Operation>> {
         let kinds = UNDOABLE.join("', '");
         let sql = format!(
-            "{OPERATION} JOIN changes c ON c.operation = number
-             WHERE c.task = ?1 AND number > ?2 AND number < 1 << 53 AND c.kind IN ('{kinds}')
-                 AND undone_by IS NULL AND (undoes IS NULL OR undoes < ?2)
+            "{OPERATION} JOIN changes c ON c.operation = o.number
+             WHERE c.task = ?1 AND o.number > ?2 AND o.number < 1 << 53 AND c.kind IN ('{kinds}')
+                 AND o.undone_by IS NULL AND (o.undoes IS NULL OR o.undoes < ?2)
              ORDER BY c.sequence DESC LIMIT 1"
         );
         self.first(&sql, (task.0, to_signed(after)), read_operation)
@@ -158,16 +171,16 @@ impl SqliteTransaction<'_> {
                 "a transaction without a stamp cannot change tasks",
             )
         })?;
+        let next = concat!("SELECT ", next!("changes", "sequence"));
+        let first = to_signed(self.count(next, ())?);
         let sql = concat!(
             "INSERT INTO operations VALUES (",
             next!("operations", "number"),
-            ", ?1, ?2, ?3, NULL, NULL, checksum(?1, ?2, ?3, NULL, NULL))"
+            ", ?1, ?2, ?3, ?4, NULL, NULL, checksum(?1, ?2, ?3, ?4, NULL, NULL))"
         );
-        self.execute(sql, (&stamp.at, &stamp.by, stamp.command))?;
+        self.execute(sql, (&stamp.at, &stamp.by, stamp.command, first))?;
         let number = self.connection.last_insert_rowid();
-        self.operation = Some(number);
-        let next = concat!("SELECT ", next!("changes", "sequence"));
-        self.next_change = to_signed(self.count(next, ())?);
+        (self.operation, self.next_change) = (Some(number), first);
         Ok(number)
     }
 }
