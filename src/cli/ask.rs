@@ -14,11 +14,11 @@ use crate::worker::response::{Status, WorkerReply};
 
 #[derive(Args)]
 #[command(after_help = "\
-Workers are HTTP services or programs: `cleo agents register NAME --endpoint URL` or `--command
-LINE`. A model (by OPENAI_API_KEY or setting llm.provider) plans which workers to ask, and writes the
-answer from their replies. Without a model, or with an invalid plan, one worker is asked:
-document_summarizer_agent, else the best match for the query, else the first. Exit 80 if no worker
-answers.
+Workers are HTTP services or programs: `cleo agents register NAME --endpoint URL` or
+`--command LINE`. A model (by OPENAI_API_KEY or setting llm.provider) plans which workers to
+ask, and writes the answer from their replies. Without a model, or with an invalid plan, one
+worker is asked: the one named document_summarizer_agent if there is one, else the best match
+for the query, else the first. Exit 80 if no worker answers.
 
 Examples:
   cleo ask 'Summarize this week'

@@ -154,7 +154,7 @@ commands! {
     /// Manage sessions, which group work on a part of the graph (optional)
     #[command(subcommand)]
     Session(session::Command) => session::dispatch(face, it);
-    /// Show or set the current task of a session
+    /// Show or set the task that a session is about now; see `cleo session`
     Focus(session::FocusArguments) => face.run("focus", it, session::focus);
     /// Manage phases of the project
     Phase(phase::Arguments) => phase::run(face, it);

@@ -259,7 +259,7 @@ Finds open and closed tasks.
 Examples:
   cleo find token refresh")]
 pub(super) struct FindArguments {
-    /// Words or beginnings of words; all must occur
+    /// Words, or how they begin; a task has to have all of them
     #[arg(required = true)]
     words: Vec<String>,
 

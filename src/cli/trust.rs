@@ -4,6 +4,7 @@ use std::io::{BufRead, IsTerminal, stdin};
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::Face;
 use super::screen::{Screen, Tone, clean, count, status};
@@ -29,7 +30,7 @@ Examples:
   cleo trust --remove         remove all trust in this folder")]
 pub(super) struct Arguments {
     /// Only what has this name, such as that of a worker, or this text in it
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     only: Option<String>,
 
     /// Trust everything shown
@@ -56,7 +57,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if !arguments.list && review.untrusted > 0 {
         match arguments.yes || is_accepted_by_user(face, &review) {
             true => review = review::accept(&surroundings, review)?,
-            false => notes.failure = review.error(&surroundings),
+            false => notes.failure = review.error(&surroundings, only),
         }
     }
     face.answer(&review, notes, render)

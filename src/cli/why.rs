@@ -22,7 +22,7 @@ Examples:
   cleo why T3
   cleo why --run run_1769418000000_1")]
 pub(super) struct Arguments {
-    /// The task
+    /// The task whose prompt is explained
     #[arg(required_unless_present = "run")]
     task: Option<TaskId>,
 

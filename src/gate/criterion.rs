@@ -41,12 +41,24 @@ impl<'a> Criterion<'a> {
         }
     }
 
-    /// Refuses a line with a command that cannot be split, or that only a shell carries out.
+    /// Refuses a line with a command that cannot be split, or that only a shell carries out, and one with a mistyped mark.
     pub(crate) fn check(line: &str) -> Result<()> {
-        let Some((_, command)) = line.rsplit_once(MARK) else {
-            return Ok(());
-        };
         let refused = |message: String| Error::new(Code::TaskInvalid, message);
+        let Some((_, command)) = line.rsplit_once(MARK) else {
+            // The colons of names such as `std::fs` have letters on both sides.
+            let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace);
+            let mut marks = line.match_indices("::");
+            return match marks.find(|(at, mark)| {
+                is_edge(line[..*at].chars().next_back())
+                    || is_edge(line[at + mark.len()..].chars().next())
+            }) {
+                Some(_) => Err(refused(format!(
+                    "`{line}` has no command: a blank and words belong on both sides of `::`, as in \
+                     'tests pass :: cargo test'"
+                ))),
+                None => Ok(()),
+            };
+        };
         if let Some(sign) = find_shell_sign(command) {
             return Err(refused(format!(
                 "an acceptance criterion is run without a shell: {}; use {}",
@@ -192,6 +204,10 @@ mod tests {
         }
         assert!(Criterion::check("open :: sh -c 'x").is_err());
         assert!(Criterion::check("std::fmt :: true").is_ok());
+        assert!(Criterion::check("std::fmt is used").is_ok());
+        for mistyped in [":: false", "passes ::false", "passes:: false", "x ::", "::"] {
+            assert!(Criterion::check(mistyped).is_err(), "{mistyped}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::trust::{Item, ItemKind, Registrant, Standing, Trust, list_client_item
 use super::{Context, Notes, Surroundings};
 use crate::catalogue::Catalogue;
 use crate::config::Settings;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::run::RunStatus;
 use crate::store::Store;
 use crate::store::records::RunFilter;
@@ -60,7 +60,14 @@ pub(crate) fn review(
         Ok(catalogue) => items.extend(Item::list_replacing_items(&catalogue)?),
         Err(error) => notes.warn([error.message]),
     }
-    items.retain(|it| only.is_none_or(|only| it.name == only || it.what.contains(only)));
+    if let Some(only) = only {
+        let has = |text: &str| text.to_lowercase().contains(&only.to_lowercase());
+        items.retain(|it| it.name == only || has(&it.what) || has(&it.origin));
+        if items.is_empty() {
+            let message = format!("nothing that would run has {} in it", quote(only));
+            return Err(Error::new(Code::InputInvalid, message).fix("cleo trust --list"));
+        }
+    }
     Ok(review_items(&Trust::new(surroundings, &workspace), items))
 }
 
@@ -99,12 +106,17 @@ pub(crate) fn revoke(
 }
 
 impl Review {
-    pub(crate) fn error(&self, surroundings: &Surroundings) -> Option<Error> {
+    /// The error of a review of `only` these, as long as something is not trusted.
+    pub(crate) fn error(&self, surroundings: &Surroundings, only: Option<&str>) -> Option<Error> {
         let workspace = surroundings.workspace().ok()?;
         let items: Vec<Item> = self.items.iter().map(|one| one.item.clone()).collect();
         let refused = Trust::new(surroundings, &workspace).require(&items);
         let error = refused.err()?;
-        let message = format!("{}; `cleo trust --yes` trusts all of it", error.message);
+        let part = only.map(|only| quote(only) + " ").unwrap_or_default();
+        let message = format!(
+            "{}; `cleo trust {part}--yes` trusts all of it",
+            error.message
+        );
         Some(Error::new(error.code, message))
     }
 }

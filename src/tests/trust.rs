@@ -177,10 +177,13 @@ fn folder_cannot_bring_trust_along() {
 #[test]
 fn only_workers_need_trust() {
     let workspace = TestWorkspace::new();
-    assert_eq!(
-        workspace.ask("trust toby-technical --yes")["result"]["total"],
-        0
-    );
+    for line in [
+        "trust toby-technical --yes",
+        "trust toby-technical --remove",
+    ] {
+        let error = workspace.fails(line, "E_INPUT_INVALID");
+        says(&error, "nothing that would run has toby-technical in it");
+    }
     let workspace = hostile().env("HOME", "");
     workspace.fails("trust helper --yes", "E_CONFIG_INVALID");
     workspace.fails("agents execute 'a summary'", "E_UNTRUSTED");

@@ -460,6 +460,10 @@ fn what_is_trusted_runs() {
     assert_eq!(reply.exit, 82, "{told:#}");
     assert_ne!(told["error"]["fix"], "cleo trust --yes");
     says(&told, "cleo trust --yes");
+    says(
+        &user.ask("trust CRITERION")["error"],
+        "`cleo trust CRITERION --yes`",
+    );
     let accepted = user.ask("trust --yes");
     assert_eq!(accepted["result"]["untrusted"], 0, "{accepted:#}");
     assert_eq!(user.ask("trust")["success"], true);

@@ -130,6 +130,6 @@ fn agent_of_run_sends_no_words() {
     let refused = workspace.json(&["runs", "send", "run_2", "T2", "Stop."]);
     says(
         &refused["error"]["message"],
-        "an agent of a run sends words to agents",
+        "an agent of a run sends no words to agents",
     );
 }

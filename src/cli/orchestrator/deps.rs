@@ -20,7 +20,7 @@ Examples:
   cleo deps --epic T1 --svg > graph.svg
   cleo deps T3 --dot | dot -Tpng > graph.png")]
 pub(in crate::cli) struct Arguments {
-    /// The task
+    /// The task; a picture needs none
     #[arg(required_unless_present_any = ["dot", "svg"])]
     task: Option<TaskId>,
 

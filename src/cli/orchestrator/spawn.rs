@@ -20,10 +20,10 @@ use crate::ops::spawn::{Batch, Options, Selection, Spawned, spawn, spawn_many};
 Examples:
   cleo spawn T3 --format text > prompt.md
   cleo spawn T3 | jq -r .result.prompt | claude -p
-  cleo orchestrator spawn T3 --template research-agent
+  cleo spawn T3 --template research-agent
   cleo spawn T3 --dry-run --strict
-  cleo orchestrator spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
-  cleo orchestrator spawn --epic T1 --wave --format ndjson
+  cleo spawn T3 T5 T8 | jq -r '.result.spawns[] | .taskId + \" \" + .outputFile'
+  cleo spawn --epic T1 --wave --format ndjson
 
 If some of several tasks fail, the reply has the prompts of the others and names the failed tasks
 (exit 81). With --format ndjson, each prompt is printed on its own line as soon as it is recorded;

@@ -34,7 +34,7 @@ pub(crate) struct Selection {
     tasks: Vec<TaskId>,
 
     /// All tasks closed longer ago than 12h, 30d or 2w, or before a date, with all tasks below them
-    #[arg(long, value_name = "AGE")]
+    #[arg(long, value_name = "AGE", conflicts_with = "tasks")]
     #[schemars(transform = crate::task::schema::past)]
     older_than: Option<String>,
 

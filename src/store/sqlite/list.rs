@@ -163,7 +163,7 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
         let counters = transaction.counters()?;
         let held = |status: &Status| counters[status.word()] > 0;
         let statuses = match filter.statuses.as_slice() {
-            [] => &Status::ALL[..],
+            [] => Status::ALL,
             given => given,
         };
         let statuses = Vec::from_iter(statuses.iter().copied().filter(held));

@@ -45,7 +45,7 @@ pub(crate) struct Sent {
 
 pub(crate) fn send(context: &mut Context, Words { id, task, text }: Words) -> Result<Sent> {
     let assignment = &context.surroundings.assignment;
-    assignment.refuse_agent("sends words to agents")?;
+    assignment.refuse_agent("sends no words to agents")?;
     let shown = view(context, &id, false)?.ok_or_else(|| no_run(&id))?;
     let works = |step: &&crate::run::TaskRun| {
         step.planned.task_id == task && step.state == StepState::Running
