@@ -90,8 +90,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Completes tasks whose work was verified before this run, which another prompt would discard, or holds them where a
-    /// person has to merge or verify it. Returns the others.
+    /// Completes tasks with work from before this run that verifies, which another prompt would discard, or holds them
+    /// where a person has to merge or verify it. Returns the others.
     fn complete_verified(&mut self, steps: Vec<usize>) -> Result<Vec<usize>> {
         let mut left = Vec::with_capacity(steps.len());
         for step in steps {
@@ -120,7 +120,7 @@ impl Engine<'_> {
                 left.push(step);
                 continue;
             }
-            let reason = Some("its work was verified before the run".to_string());
+            let reason = Some("its work verifies and needs no agent".to_string());
             self.push_step_event(step, TaskEvent::Completed { reason });
             self.end_step(step);
         }

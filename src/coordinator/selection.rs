@@ -344,10 +344,10 @@ pub(crate) fn rehearse(
     let tasks = rows.map(|(task, (step, skill))| {
         let earlier = check_earlier_work(&mut context, task.task_id, &ids)?;
         let earlier_work = earlier.and_then(|earlier| match earlier.faults.first() {
-            None => Some("its work is verified and needs no agent".to_string()),
-            Some(_) if earlier.lacks_only_proof() && !options.is_isolated() => Some(
-                "its work was verified, and its commands run again before an agent".to_string(),
-            ),
+            None => Some("its work verifies and needs no agent".to_string()),
+            Some(_) if earlier.lacks_only_proof() && !options.is_isolated() => {
+                Some("its work verifies, and its commands run before an agent".to_string())
+            }
             Some(_) => earlier.explain_wait(),
         });
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());

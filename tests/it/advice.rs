@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use serde_json::json;
 
 use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawn_task};
-use crate::world::{TestWorkspace, says};
+use crate::world::{TestWorkspace, assert_fields, says};
 
 fn next_command(workspace: &TestWorkspace) -> String {
     let next = workspace.result("next");
@@ -77,4 +77,39 @@ fn proof_of_a_moved_workspace_says_how_to_renew_it() {
     workspace.ok("--root ../moved verify output T1");
     let report = workspace.ask("--root ../moved doctor")["result"].to_string();
     assert!(!report.contains("evidence.marks"), "{report}");
+}
+
+#[test]
+fn run_completes_delivered_work_without_an_agent() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'It is red :: test -e red'");
+    let line = "run T1 --repair 0 --command false";
+    insta::assert_snapshot!(workspace.ok(&format!("{line} --dry-run")), @r"
+    exit: 0
+    --- stdout
+    WAVE  TASK  SKILL             RUNNER   AFTER  TITLE
+    0     T1    ct-task-executor  command         Paint it
+    T1: its work verifies, and its commands run before an agent
+    --- stderr
+    ");
+    workspace.write("red", "");
+    let done = workspace.result(line);
+    let counted = json!({"attempts": 0, "state": "done"});
+    assert_fields(&done["tasks"][0], counted);
+    workspace.ok("reopen T1");
+    let failed = workspace.ask(line);
+    assert_eq!(failed["result"]["tasks"][0]["attempts"], 1, "{failed}");
+}
+
+#[test]
+fn run_in_a_moved_workspace_keeps_delivered_work() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("verify output T1");
+    let moved = workspace.root().with_file_name("moved");
+    std::fs::rename(workspace.root(), moved).unwrap();
+    std::fs::create_dir(workspace.root()).unwrap();
+    let done = workspace.result("--root ../moved run T1 --command false");
+    assert_eq!(done["tasks"][0]["attempts"], 0, "{done}");
 }

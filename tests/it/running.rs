@@ -1330,7 +1330,10 @@ fn stale_proof_is_taken_again_before_an_agent() {
     let workspace = verify_failed_task();
     workspace.write("beside", "It makes the proof stale.");
     let planned = workspace.result("run T2 --dry-run --command true");
-    says(&planned["tasks"][0]["earlierWork"], "commands run again");
+    says(
+        &planned["tasks"][0]["earlierWork"],
+        "its commands run before",
+    );
     let result = expect_exit(run(&workspace, "T2", "works"), 0);
     assert_eq!(task(&result, "T2")["attempts"], 0, "{result}");
 }

@@ -10,6 +10,7 @@ use super::check::{Subject, Verdict, check};
 use crate::error::Result;
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
+use crate::ops::tasks::delivered::is_delivered;
 use crate::ops::tasks::{
     Moved, check_clock, check_holder, claim, find_unmerged, finish, has_branch, open_parts,
     refuse_cancelled, waiting_for,
@@ -220,7 +221,7 @@ pub(crate) fn is_unearned(
 /// Fields whose change asks for other work.
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
-/// Checks work for the last prompt of a task that was verified, or has to be merged only; none where an agent has to
+/// Checks work for the last prompt of a task that verifies, or has to be merged only; none where an agent has to
 /// work, also because something else was asked for since. `before` are the tasks that are done first.
 pub(crate) fn check_earlier_work(
     context: &mut Context,
@@ -253,10 +254,11 @@ pub(crate) fn check_earlier_work(
     };
     let workspace = context.find_judged_workspace(id)?;
     let unmerged = find_unmerged(&workspace, &spawn)?;
-    let is_verified = is_verified(key.as_ref(), &spawn) && has_branch(&workspace, &spawn);
-    if unmerged.is_none() && !is_verified {
+    let is_here = is_delivered(&workspace, &spawn) && has_branch(&workspace, &spawn);
+    if unmerged.is_none() && !is_here {
         return Ok(None);
     }
+    let is_verified = is_verified(key.as_ref(), &spawn);
     let verdict = check(context, id, None, false)?;
     Ok(match unmerged {
         // Words for the next attempt ask for other work than what does not fit.
