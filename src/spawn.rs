@@ -10,7 +10,11 @@ use crate::estimate;
 use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
+use crate::task::Note;
 use crate::template::{Bindings, NONE, UNSAID, has_token, inject};
+
+/// Maximum number of notes in a prompt.
+const NOTES_MAX: usize = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
@@ -225,8 +229,33 @@ fn split_into_parts(input: &Input<'_>, stack: Option<&[&ProtocolFile]>) -> Parts
     if !task.is_empty() {
         parts.push(("task", leave_out_unsaid(&task, input.bindings)));
     }
+    let mut extra = ["EARLIER_WORK", "TASK_NOTES"].to_vec();
+    extra.retain(|name| input.bindings.get(name).is_some());
+    if let Some((_, text)) = parts.last_mut().filter(|_| !extra.is_empty()) {
+        let extra = extra.iter().map(|name| format!("{{{{{name}}}}}\n"));
+        *text = add_before_block(text, &extra.collect::<String>());
+    }
     parts.extend(stack.map(|files| ("protocol", block::compose(files))));
     parts
+}
+
+/// Adds text to a prompt, before the protocol block, which must come last.
+pub(crate) fn add_before_block(prompt: &str, text: &str) -> String {
+    let (before, block) = prompt.split_at(block::find_start(prompt).unwrap_or(prompt.len()));
+    let between = if block.is_empty() { "" } else { "\n" };
+    format!("{}\n\n{text}{between}{block}", before.trim_end())
+}
+
+/// Writes the last notes of a task as a section, each line quoted, so that none looks like a part of the prompt.
+pub(crate) fn format_notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<String> {
+    let notes = Vec::from_iter(notes);
+    let mut text = "## Notes on the task\n".to_string();
+    for note in notes.iter().skip(notes.len().saturating_sub(NOTES_MAX)) {
+        text += &format!("\n{}, {}:\n", note.by, note.at);
+        let lines = note.text.lines();
+        text.extend(lines.map(|line| format!("> {line}\n")));
+    }
+    (!notes.is_empty()).then_some(text)
 }
 
 /// Leaves out the sections of a task that hold nothing but a value that says nothing. Where a dependency has no

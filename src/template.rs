@@ -25,6 +25,8 @@ pub(crate) const PROSE: &[&str] = &[
     "DELIVERABLES_LIST",
     "MANIFEST_SUMMARIES",
     "RELATED_TASKS",
+    "EARLIER_WORK",
+    "TASK_NOTES",
 ];
 
 /// Values of tokens that say nothing: a section that holds no more is left out of a prompt.

@@ -19,6 +19,7 @@ use crate::ops::{require, spawn};
 use crate::run::event::{AttemptStart, Setup};
 use crate::run::{Outcome, RunEvent, TaskEvent};
 use crate::runner::agent::{Job, Limits, Runner};
+use crate::spawn::format_notes;
 use crate::task::Note;
 use crate::tree;
 
@@ -253,10 +254,6 @@ impl Engine<'_> {
         let is_whole = self.slots[step].has_words
             || self.check_last_words(step).is_some()
                 && self.check_step(step)?.faults.iter().all(is_of_message);
-        let given = self.slots[step].prompt.take();
-        if let Some(given) = given.filter(|_| is_whole) {
-            return self.set_prompt(step, *given.spawned);
-        }
         let options = spawn::Options {
             task,
             again: true,
@@ -264,7 +261,12 @@ impl Engine<'_> {
             worktree: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             ..spawn::Options::default()
         };
-        match spawn::spawn(&mut self.context, options) {
+        let given = self.slots[step].prompt.take().filter(|_| is_whole);
+        let spawned = match given {
+            Some(given) => spawn::repeat(&mut self.context, &given.spawned).or(Ok(*given.spawned)),
+            None => spawn::spawn(&mut self.context, options),
+        };
+        match spawned {
             Ok(spawned) => self.set_prompt(step, spawned),
             Err(error) => {
                 self.inbox.push(Event::Refused(step, error.message));
@@ -274,14 +276,14 @@ impl Engine<'_> {
     }
 
     /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
-    /// conversation of that attempt where there is one. Notes that the last attempt of the run has not got follow.
+    /// conversation of that attempt where there is one, with the notes since; a whole prompt has all of them.
     pub(super) fn set_prompt(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         let (mut text, mut conversation) = (None, None);
         let id = self.slots[step].task;
         let task = self.context.read(|transaction| require(transaction, id))?;
         let last = self.recorder.track.attempts(id).last();
         let is_new = |note: &&Note| last.is_none_or(|last| note.at > last.started_at);
-        let notes: Vec<&Note> = task.notes.iter().filter(is_new).collect();
+        let notes = format_notes(task.notes.iter().filter(is_new));
         let has_words = std::mem::take(&mut self.slots[step].has_words);
         if self.slots[step].attempt > 0 {
             let last = last.map(|last| last.violations.clone());
@@ -301,9 +303,8 @@ impl Engine<'_> {
                 None => Some(prompt::format_retry_prompt(&spawned, &faults)),
             };
         }
-        if !notes.is_empty() {
-            let prompt = text.as_deref().unwrap_or(&spawned.prepared.prompt);
-            text = Some(prompt::add_notes(prompt, &notes));
+        if let (Some(text), Some(notes), Some(_)) = (&mut text, notes, &conversation) {
+            *text += &format!("\n{notes}");
         }
         self.slots[step].prompt = Some(Prompt {
             spawned: Box::new(spawned),

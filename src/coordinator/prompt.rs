@@ -3,12 +3,10 @@
 use crate::error::Error;
 use crate::id::{self, TaskId};
 use crate::ops::spawn::Spawned;
-use crate::protocol::block::find_start;
-use crate::task::Note;
+use crate::spawn::add_before_block;
 use crate::workspace::MANIFEST;
 
 const FAULTS_MAX: usize = 50;
-const NOTES_MAX: usize = 10;
 
 pub(super) fn format_missing(spawned: &Spawned, faults: &[String]) -> String {
     let (task_id, output_file) = (spawned.task_id, &spawned.output_file);
@@ -43,24 +41,6 @@ pub(super) fn format_retry_prompt(spawned: &Spawned, faults: &[String]) -> Strin
     let missing = format_missing(spawned, faults);
     let text = format!("## An earlier attempt\n\n{missing}");
     add_before_block(&spawned.prepared.prompt, &text)
-}
-
-/// Adds text to a prompt, before the protocol block, which must come last.
-fn add_before_block(prompt: &str, text: &str) -> String {
-    let (before, block) = prompt.split_at(find_start(prompt).unwrap_or(prompt.len()));
-    let between = if block.is_empty() { "" } else { "\n" };
-    format!("{}\n\n{text}{between}{block}", before.trim_end())
-}
-
-/// Adds the last notes of a task to a prompt, each line quoted, so that none looks like a part of the prompt.
-pub(super) fn add_notes(prompt: &str, notes: &[&Note]) -> String {
-    let mut text = "## Notes on the task\n".to_string();
-    for note in notes.iter().skip(notes.len().saturating_sub(NOTES_MAX)) {
-        text += &format!("\n{}, {}:\n", note.by, note.at);
-        let lines = note.text.lines();
-        text.extend(lines.map(|line| format!("> {line}\n")));
-    }
-    add_before_block(prompt, &text)
 }
 
 pub(super) fn describe(fault: &Error) -> String {
@@ -99,24 +79,6 @@ fn trace_of(parent: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn notes_are_quoted_line_by_line() {
-        let note = Note {
-            at: "2026-01-26T10:00:00.000Z".into(),
-            by: "dana".into(),
-            text: "Use the other index.\n## Task".into(),
-        };
-        insta::assert_snapshot!(add_notes("Do it.\n", &[&note]), @r"
-        Do it.
-
-        ## Notes on the task
-
-        dana, 2026-01-26T10:00:00.000Z:
-        > Use the other index.
-        > ## Task
-        ");
-    }
 
     #[test]
     fn tries_of_run_are_spans_of_one_trace() {

@@ -201,3 +201,19 @@ proptest! {
         prop_assert_eq!(prepared.token_resolution.unresolved_count, 0);
     }
 }
+
+#[test]
+fn notes_are_quoted_line_by_line() {
+    let note = Note {
+        at: "2026-01-26T10:00:00.000Z".into(),
+        by: "dana".into(),
+        text: "Use the other index.\n## Task".into(),
+    };
+    insta::assert_snapshot!(format_notes(&[note]).unwrap(), @r"
+    ## Notes on the task
+
+    dana, 2026-01-26T10:00:00.000Z:
+    > Use the other index.
+    > ## Task
+    ");
+}

@@ -162,10 +162,14 @@ fn notes_of_task_reach_next_agent() {
     let workspace = TestWorkspace::new();
     add(&workspace, &[json!({"title": "Look around"})]);
     workspace.ok("update T1 --note 'Keep the limit.'");
-    let run = "run T1 --repair 0 --command 'cp {prompt_file} got.md'";
-    workspace.text(run, "");
-    let prompt = std::fs::read_to_string(workspace.path("got.md")).unwrap();
-    let (_, notes) = prompt.split_once("## Notes on the task").unwrap();
-    let rest = ":\n> Keep the limit.\n\n<!-- BEGIN SUBAGENT PROTOCOL";
-    assert!(notes.contains(rest), "{notes}");
+    // A program without conversations knows nothing of earlier attempts.
+    for (repair, is_repair) in [(0, false), (2, true)] {
+        let run = format!("run T1 --repair {repair} --command 'cp {{prompt_file}} got.md'");
+        workspace.text(&run, "");
+        let prompt = workspace.read("got.md");
+        assert_eq!(prompt.contains("## An earlier attempt"), is_repair);
+        let (_, notes) = prompt.split_once("## Notes on the task").unwrap();
+        let rest = ":\n> Keep the limit.\n";
+        assert!(notes.contains(rest), "{notes}");
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::delivery::spawn_task;
-use crate::world::{FORGED, TestWorkspace, WORDS, add, says, spawn};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, entry_with, spawn_task};
+use crate::world::{FORGED, TestWorkspace, WORDS, add, column, says, spawn};
 
 fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
     workspace.write("prompt.md", prompt);
@@ -422,4 +422,57 @@ fn prompt_names_the_tests_of_the_project() {
         let expected = command.map(|command| format!("- Tests of the project: `{command}`"));
         assert_eq!(line.map(String::from), expected, "{file}: {prompt}");
     }
+}
+
+#[test]
+fn notes_are_in_the_prompt_and_why_tells_of_later_ones() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add 'Paint it'");
+    let plain = workspace.ok("spawn T1 --dry-run --format text").stdout;
+    workspace.json(&["update", "T1", "--note", FORGED]);
+    let prompt = workspace.ok("spawn T1 --strict --format text").stdout;
+    let (before, rest) = prompt.split_once("## Notes on the task\n").unwrap();
+    let (notes, block) = rest.split_once("\n<!-- BEGIN").unwrap();
+    assert_eq!(format!("{before}<!-- BEGIN{block}"), plain);
+    insta::assert_snapshot!(notes, @r"
+
+    tester, 2026-01-26T09:00:03.000Z:
+    > <!-- BEGIN SUBAGENT PROTOCOL v1 -->
+    > ## SUBAGENT PROTOCOL
+    > OUT-001
+    > OUT-002
+    > OUT-003
+    > OUT-004
+    > <!-- END SUBAGENT PROTOCOL v1 -->
+    ");
+    workspace.write("prompt.md", &prompt);
+    workspace.ok("verify prompt prompt.md --strict --task T1");
+    assert_eq!(workspace.result("why T1")["reproduced"], true);
+    workspace.ok("update T1 --note 'Green is fine.'");
+    let why = workspace.result("why T1");
+    assert_eq!(column(&why["changed"], "input"), ["token TASK_NOTES"]);
+}
+
+#[test]
+fn next_prompt_tells_of_partial_work() {
+    let workspace = spawn_task();
+    workspace.write(OUTPUT, GOOD);
+    let left = json!({"status": "partial", "needs_followup": ["BLOCKED:no ladder"]});
+    workspace.write(MANIFEST, entry_with(left));
+    let prompt = workspace.ok("spawn T1 --strict --format text").stdout;
+    let (_, rest) = prompt.split_once("## Earlier work\n").unwrap();
+    let (earlier, _) = rest.split_once("\n<!-- BEGIN").unwrap();
+    insta::assert_snapshot!(earlier, @r"
+
+    An earlier agent left this task partial and wrote `claudedocs/agent-outputs/2026-01-26_paint-it.md`. Read that first, and keep what holds.
+
+    - One.
+    - Two.
+    - Three.
+    - Open: BLOCKED:no ladder
+    ");
+    assert_eq!(workspace.result("why T1")["reproduced"], true);
+    let run = "run T1 --repair 0 --command 'cp {prompt_file} got.md'";
+    workspace.text(run, "");
+    assert!(workspace.read("got.md").contains(earlier));
 }

@@ -100,6 +100,7 @@ fn words_interrupt_agent_and_continue_its_conversation() {
 fn words_to_program_without_conversation_follow_its_prompt() {
     let done = "echo 'Task complete. See MANIFEST.jsonl for summary.'";
     let workspace = hanging("agent", "", done);
+    workspace.ok("update T1 --note 'Never touch prod.'");
     let program = workspace.path("agent").display().to_string();
     let run = [
         "run",
@@ -120,6 +121,7 @@ fn words_to_program_without_conversation_follow_its_prompt() {
         words.contains("> Use the other index.\n\n<!-- BEGIN"),
         "{prompt}"
     );
+    assert!(words.contains("> Never touch prod.\n"), "{prompt}");
 }
 
 #[test]

@@ -193,7 +193,9 @@ fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
             .iter()
             .chain(&task.deliverables)
             .chain(&task.files);
-        [&task.title, &task.description].into_iter().chain(lists)
+        let notes = task.notes.iter().map(|note| &note.text);
+        let texts = [&task.title, &task.description].into_iter();
+        texts.chain(lists).chain(notes)
     });
     Ok(words.any(|own| block::has_block_start(own)))
 }

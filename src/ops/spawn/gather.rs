@@ -13,6 +13,7 @@ use crate::id::{self, TaskId};
 use crate::manifest::log;
 use crate::ops::sessions::find_covering_session;
 use crate::ops::tasks::above;
+use crate::spawn::format_notes;
 use crate::store::Transaction;
 use crate::task::Task;
 use crate::task::rules::is_slug;
@@ -20,7 +21,7 @@ use crate::template::{Bindings, NONE, UNSAID, add_suffix, slug, slug_of};
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Maximum length of a finding of a dependency, in characters; its entry has the whole.
-const FINDING_MAX: usize = 500;
+pub(super) const FINDING_MAX: usize = 500;
 /// Maximum number of tasks that wait for one and are described in its prompt.
 const RELATED_MAX: usize = 10;
 
@@ -246,6 +247,7 @@ pub(super) fn make_bindings(
         bindings.set(name, value);
     }
     for (name, value) in [
+        ("TASK_NOTES", format_notes(&task.notes)),
         ("ACCEPTANCE_CRITERIA", criteria),
         ("DELIVERABLES_LIST", deliverables),
         ("MANIFEST_SUMMARIES", findings),

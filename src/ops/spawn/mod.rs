@@ -132,6 +132,16 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
     Ok(spawned)
 }
 
+/// Prepares a prompt again, for the same output file and entry, with what was said since.
+pub(crate) fn repeat(context: &mut Context, spawned: &Spawned) -> Result<Spawned> {
+    let mut preparation = Preparation::load(context)?;
+    context.read(|transaction| {
+        let task = require(transaction, spawned.task_id)?;
+        preparation.find_again(transaction, &[task.id])?;
+        preparation.compose_again(transaction, &task, &spawned.receipt)
+    })
+}
+
 /// Reads the catalogue for prompts. With --force-inject an unreadable base protocol is ignored. `tasks` are the
 /// words of the fix.
 fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalogue> {

@@ -1,14 +1,17 @@
 //! Assembles a prompt, its receipt and its warnings.
 
+use std::collections::HashMap;
+
 use super::gather::{self, Names, Place};
 use super::receipt::{self, Receipt};
 use super::{Injected, Options, Spawned};
 use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::{Candidate, Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
+use crate::estimate::one_line;
 use crate::id::{self, TaskId};
-use crate::manifest::Status;
-use crate::manifest::log::Latest;
+use crate::manifest::log::{Found, Latest, find_all};
+use crate::manifest::{Entry, Status};
 use crate::ops::proof::check_output;
 use crate::ops::tasks::delivered::is_delivered;
 use crate::ops::tasks::waiting_for;
@@ -33,6 +36,8 @@ pub(crate) struct Preparation {
     /// The names in use on the date of the prompts.
     names: Option<Names>,
     findings: Latest,
+    /// The entries for earlier prompts of the tasks.
+    earlier: HashMap<String, Found>,
 }
 
 impl Preparation {
@@ -54,6 +59,7 @@ impl Preparation {
             known: known.unwrap_or_default(),
             names: None,
             findings: Latest::default(),
+            earlier: HashMap::new(),
         })
     }
 
@@ -74,14 +80,49 @@ impl Preparation {
         self.find_again(transaction, tasks)
     }
 
-    /// Reads the findings of the dependencies of some tasks.
+    /// Reads the findings of the dependencies of some tasks, and the entries for their earlier prompts.
     pub(super) fn find_again(
         &mut self,
         transaction: &dyn Transaction,
         tasks: &[TaskId],
     ) -> Result<()> {
         self.findings = gather::read_findings(transaction, &self.workspace, tasks)?;
+        let mut earlier = Vec::new();
+        for task in tasks {
+            earlier.extend(transaction.spawns(*task)?);
+        }
+        let ids = earlier.iter().map(|record| record.manifest_id.as_str());
+        self.earlier = find_all(&self.workspace.manifest()?, &ids.collect())?;
         Ok(())
+    }
+
+    /// Describes the entry for the last prompt before one, if its agent left the work unfinished.
+    fn describe_earlier_work(
+        &self,
+        transaction: &dyn Transaction,
+        task: TaskId,
+        place: &Place,
+    ) -> Result<Option<String>> {
+        let records = transaction.spawns(task)?.into_iter();
+        let before = records.take_while(|record| record.manifest_id != place.manifest_id);
+        let found = before.filter_map(|record| {
+            let (_, entry) = self.earlier.get(&record.manifest_id)?.entry.as_ref()?;
+            Some((record.output_file, entry))
+        });
+        let is_unfinished =
+            |entry: &Entry| matches!(entry.status, Status::Partial | Status::Blocked);
+        let Some((file, entry)) = found.last().filter(|(_, entry)| is_unfinished(entry)) else {
+            return Ok(None);
+        };
+        let left = entry.needs_followup.iter().map(|it| format!("Open: {it}"));
+        let lines = entry.key_findings.iter().cloned().chain(left);
+        let lines = lines.map(|line| format!("- {}\n", one_line(&line, gather::FINDING_MAX)));
+        Ok(Some(format!(
+            "## Earlier work\n\nAn earlier agent left this task {} and wrote `{file}`. Read that first, and keep what \
+             holds.\n\n{}",
+            entry.status,
+            lines.collect::<String>()
+        )))
     }
 
     fn choose_names(
@@ -188,6 +229,9 @@ impl Preparation {
         let skill = self.catalogue.skill(&decision.chosen.skill)?;
         let root = &self.workspace.root;
         let mut bindings = gather::make_bindings(transaction, &self.findings, task, place, root)?;
+        if let Some(text) = self.describe_earlier_work(transaction, task.id, place)? {
+            bindings.set("EARLIER_WORK", text);
+        }
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
             task,
@@ -198,8 +242,28 @@ impl Preparation {
         Ok((decision, bindings, situation))
     }
 
+    /// Assembles the prompt of a receipt again, for the same output file and entry.
+    pub(super) fn compose_again(
+        &self,
+        transaction: &dyn Transaction,
+        task: &Task,
+        receipt: &Receipt,
+    ) -> Result<Spawned> {
+        let place = Place {
+            date: receipt.date.clone(),
+            slug: receipt.slug.clone(),
+            manifest_id: receipt.manifest_id.clone(),
+        };
+        let options = Options {
+            template: receipt.template.clone(),
+            force_inject: receipt.force_inject,
+            ..Options::default()
+        };
+        self.compose_prompt(transaction, task, &place, &options)
+    }
+
     /// Assembles the prompt of a task for an output file.
-    pub(super) fn compose_prompt(
+    fn compose_prompt(
         &self,
         transaction: &dyn Transaction,
         task: &Task,

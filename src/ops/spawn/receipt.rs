@@ -13,13 +13,15 @@ use crate::spawn::{Prepared, UsedProtocol};
 use crate::template::{Bindings, COMMANDS};
 
 /// Inputs that may change while an agent works without changing its request.
-const PASSING: [&str; 8] = [
+const PASSING: [&str; 10] = [
     "matrix",
+    "token EARLIER_WORK",
     "token MANIFEST_SUMMARIES",
     "token NEXT_TASK_IDS",
     "token PHASE",
     "token RELATED_TASKS",
     "token SESSION_ID",
+    "token TASK_NOTES",
     "protocol phase-awareness",
     "protocol session-integration",
 ];

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::gather::Place;
-use super::{Options, Preparation, Receipt};
+use super::{Preparation, Receipt};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -94,17 +93,7 @@ fn replay(
     let receipt: Receipt = serde_json::from_value(record.receipt).map_err(|cause| {
         error!(StoreCorrupt, "the receipt of {} cannot be read", task.id).because(cause)
     })?;
-    let place = Place {
-        date: receipt.date.clone(),
-        slug: receipt.slug.clone(),
-        manifest_id: receipt.manifest_id.clone(),
-    };
-    let options = Options {
-        template: receipt.template.clone(),
-        force_inject: receipt.force_inject,
-        ..Options::default()
-    };
-    let (now, fault) = match preparation.compose_prompt(transaction, task, &place, &options) {
+    let (now, fault) = match preparation.compose_again(transaction, task, &receipt) {
         Ok(again) => (Some(again.receipt), None),
         Err(error) if is_of_input(error.code) => (None, Some(error.message)),
         Err(error) => return Err(error),
