@@ -23,7 +23,9 @@ use crate::workspace::Workspace;
 
 pub(crate) use clients::list_client_items;
 pub(crate) use item::{Item, ItemKind, describe_worker};
-pub(crate) use mark::{Key, Place, is_foreign, is_own, is_verified, mark_merged, open_foreign};
+pub(crate) use mark::{
+    Key, Place, Standard, digest_files, is_foreign, is_verified, mark_merged, open_foreign,
+};
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
@@ -68,7 +70,7 @@ struct Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Trust {
     data_home: Option<PathBuf>,
-    workspace: Workspace,
+    pub(in crate::ops) workspace: Workspace,
 }
 
 impl Trust {

@@ -113,3 +113,51 @@ fn run_in_a_moved_workspace_keeps_delivered_work() {
     let done = workspace.result("--root ../moved run T1 --command false");
     assert_eq!(done["tasks"][0]["attempts"], 0, "{done}");
 }
+
+#[test]
+fn stale_proof_is_to_be_taken_again() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'It is red :: true'");
+    workspace.ok("verify T1 --run-all");
+    assert_eq!(next_command(&workspace), "cleo complete T1");
+    workspace.write("beside", "It makes the proof stale.");
+    assert_eq!(next_command(&workspace), "cleo verify T1 --refresh");
+    workspace.fails("complete T1", "E_EVIDENCE_STALE");
+    workspace.ok("verify T1 --refresh");
+    let told =
+        "T1 has output in claudedocs/agent-outputs/2026-01-26_paint-it.md: run `cleo complete T1`";
+    let claimed = workspace.ask("claim T1");
+    assert_eq!(claimed["warnings"].to_string().matches(told).count(), 1);
+    workspace.ok("release T1");
+    let claimed = workspace.ask("claim --next");
+    assert_eq!(claimed["warnings"].to_string().matches(told).count(), 1);
+    workspace.ok("release T1");
+    let moved = workspace.root().with_file_name("moved");
+    std::fs::rename(workspace.root(), moved).unwrap();
+    std::fs::create_dir(workspace.root()).unwrap();
+    let next = workspace.result("--root ../moved next");
+    assert_eq!(next["command"], "cleo verify T1 --refresh");
+}
+
+#[test]
+fn advice_and_run_agree_on_what_was_asked_since() {
+    for (change, attempts) in [
+        ("update T1 --note 'Well done'", 0),
+        ("update T1 --description 'Paint it green'", 1),
+        ("reopen T1", 1),
+    ] {
+        let workspace = spawn_task();
+        deliver(&workspace);
+        if change == "reopen T1" {
+            workspace.ok("complete T1");
+        }
+        workspace.ok(change);
+        let command = ["cleo complete T1", "cleo spawn T1"][attempts];
+        assert_eq!(next_command(&workspace), command, "{change}");
+        let spawned = workspace.ask("spawn T1 --dry-run");
+        assert_eq!(spawned["success"], true, "{spawned}");
+        let ran = workspace.ask("run T1 --repair 0 --command false");
+        assert_eq!(ran["result"]["tasks"][0]["attempts"], attempts, "{change}");
+    }
+}

@@ -15,11 +15,11 @@ use crate::manifest::{Entry, Status as EntryStatus, log};
 use crate::ops::runs::liveness;
 use crate::ops::tasks::delivered::find_delivered;
 use crate::ops::tasks::{self, Below, warn_of_problems};
+use crate::ops::trust::Trust;
 use crate::ops::{Context, no_task, require};
 use crate::store::{Counts, Transaction};
 use crate::task::graph::Problem;
 use crate::task::{Progress, Status, TaskView};
-use crate::workspace::Workspace;
 
 /// Maximum number of tokens of the answer to `start`, so that it stays below 1,000 with its envelope.
 const START_TOKENS: usize = 900;
@@ -159,9 +159,9 @@ pub(super) fn read(
     let mut ready = tasks::find_ready(context, epic, Some(READY_MAX))?;
     let first = ready.tasks.iter().map(|one| one.task.clone());
     let ids: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
-    let workspace = context.workspace.clone();
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     let (mut overview, apart) = context.read(|transaction| {
-        ready.delivered = find_delivered(&workspace, transaction, &ids)?;
+        ready.delivered = find_delivered(&trust, transaction, &ids)?;
         let scope = Scope::new(transaction, epic);
         let state = transaction.counts(epic)?;
         let count = |status| state.get(&status).copied().unwrap_or(0);
@@ -173,7 +173,7 @@ pub(super) fn read(
         }
         let epic = epic.map(|id| require(transaction, id)).transpose()?;
         let of = epic.as_ref().map(|epic| epic.id);
-        let active = read_active(transaction, of, &workspace)?;
+        let active = read_active(transaction, of, &trust)?;
         let done = count(Status::Done) * 100;
         let overview = Overview {
             epic: epic.map(TaskView::from),
@@ -204,7 +204,7 @@ pub(super) fn read(
 fn read_active(
     transaction: &dyn Transaction,
     epic: Option<TaskId>,
-    workspace: &Workspace,
+    trust: &Trust,
 ) -> Result<Vec<Active>> {
     let ids = transaction.recent(epic, Status::Active, ACTIVE_MAX)?;
     if ids.is_empty() {
@@ -222,8 +222,8 @@ fn read_active(
             .peekable();
         own.peek().is_none() || own.any(|it| it.manifest_id == entry.id)
     };
-    let latest = log::latest_for(&workspace.manifest()?, &ids, counts)?;
-    let delivered = find_delivered(workspace, transaction, &ids)?;
+    let latest = log::latest_for(&trust.workspace.manifest()?, &ids, counts)?;
+    let delivered = find_delivered(trust, transaction, &ids)?;
     let tasks = transaction.readable(&ids)?.into_iter();
     let active = tasks.map(|task| {
         let id = task.id;

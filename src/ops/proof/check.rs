@@ -5,13 +5,13 @@ use std::slice;
 
 use super::complete::{has_command, is_unearned, needs_proof};
 use super::output::{OutputVerdict, check_named, check_output, check_outputs};
-use super::standing::{CriterionStanding, CriterionState, TaskGates, digest_files};
+use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Forced, Gate};
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
 use crate::ops::tasks::{Caller, find_unmerged};
-use crate::ops::trust::Trust;
+use crate::ops::trust::{Trust, digest_files};
 use crate::ops::{Context, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status, Task};
@@ -53,7 +53,9 @@ impl Verdict {
 
     /// Returns why earlier work waits for a person; none where the run completes it, or an agent has to work.
     pub(crate) fn explain_wait(&self) -> Option<String> {
-        let waits = self.is_stale() || self.is_cut_short() || !self.lacks_only_proof();
+        // The end of a command that failed is told on lines of its own: an agent has to work.
+        let has_failed = self.faults.iter().any(|it| it.message.contains('\n'));
+        let waits = !has_failed || self.is_cut_short() || !self.lacks_only_proof();
         let fault = self.faults.first().filter(|_| waits)?;
         let fix = fault.fix.as_deref().unwrap_or_default();
         Some(match fault.message.contains(fix) {

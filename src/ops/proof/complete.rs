@@ -10,14 +10,14 @@ use super::check::{Subject, Verdict, check};
 use crate::error::Result;
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
-use crate::ops::tasks::delivered::is_delivered;
+use crate::ops::tasks::delivered::{find_requests, is_delivered};
 use crate::ops::tasks::{
     Moved, check_clock, check_holder, claim, find_unmerged, finish, has_branch, open_parts,
     refuse_cancelled, waiting_for,
 };
 use crate::ops::trust::{Trust, is_verified, mark_merged};
 use crate::ops::{Context, require};
-use crate::store::{Change, Transaction};
+use crate::store::Transaction;
 use crate::task::{Status, Task};
 
 // A doc comment would become the help of the command.
@@ -218,9 +218,6 @@ pub(crate) fn is_unearned(
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }
 
-/// Fields whose change asks for other work.
-const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
-
 /// Checks work for the last prompt of a task that verifies, or has to be merged only; none where an agent has to
 /// work, also because something else was asked for since. `before` are the tasks that are done first.
 pub(crate) fn check_earlier_work(
@@ -237,17 +234,10 @@ pub(crate) fn check_earlier_work(
         if spawn.is_none() || !waits.iter().all(|need| before.contains(need)) {
             return Ok(None);
         }
-        let told = transaction.changes(0, Some(id), u32::MAX)?;
-        let changes = told.iter().rev().map(|one| &one.change);
-        let since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
-        let since: Vec<&Change> = since.collect();
-        let has_words = since.iter().any(|it| it.detail.get("notes").is_some());
-        let asks_for_more = |change: &&Change| {
-            let has = |field: &&str| change.detail.get(field).is_some();
-            change.detail["status"]["from"] == "done" || WANTED.iter().any(has)
-        };
-        let spawn = spawn.filter(|_| !since.iter().any(asks_for_more));
-        Ok(spawn.map(|spawn| (spawn, has_words)))
+        let (asks_for_more, has_words) = find_requests(transaction, id)?;
+        Ok(spawn
+            .filter(|_| !asks_for_more)
+            .map(|spawn| (spawn, has_words)))
     })?;
     let Some((spawn, has_words)) = spawn else {
         return Ok(None);

@@ -1,22 +1,18 @@
 //! The gates and criteria of a task: what was proven, and whether that still holds.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-use crate::gate::{
-    Cause, Criterion, Failure, Freshness, Gate, Gates, Origin, Present, ROUNDS_MAX, Record,
-    freshness,
-};
+use crate::gate::{Cause, Criterion, Failure, Freshness, Gate, Gates, ROUNDS_MAX, Record};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::trust::{Item, Place, Trust, is_own};
+use crate::ops::trust::{Item, Place, Standard, Trust, digest_files};
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::task::rules::is_path;
-use crate::tree::{self, Tree};
+use crate::tree::Tree;
 use crate::workspace::Workspace;
 
 /// The gates and criteria of a task.
@@ -219,8 +215,7 @@ impl TaskGates {
         })
     }
 
-    /// Judges the gates and criteria of a task. Records that passed without the mark of this user are stale: a store can
-    /// come from another one.
+    /// Judges the gates and criteria of a task.
     pub(super) fn new(
         (workspace, trust): (&Workspace, &Trust),
         task: &Task,
@@ -230,31 +225,11 @@ impl TaskGates {
     ) -> TaskGates {
         // Evidence from before the task declared other files says nothing about these.
         let fitting = files.as_ref().filter(|files| files.patterns == task.files);
-        let file = |path: &str| tree::file_digest(&workspace.confine(path).ok()?);
-        // Commands read more than is compared, such as what git ignores. A run merges its worktrees, so that it takes
-        // the evidence of these for its own.
-        let worktree = workspace.worktree();
-        let place = |worktree: &Option<String>| {
-            let is_other = |root: &String| {
-                !is_run || Workspace::from(PathBuf::from(root)).home_of_run().is_none()
-            };
-            worktree.clone().filter(is_other)
-        };
-        let here = place(&worktree);
-        let is_elsewhere = |origin: &Origin| place(&origin.worktree) != here;
-        let present = Present {
-            tree: fitting.and_then(|files| files.digest.as_deref()),
-            file: &file,
-            is_elsewhere: &is_elsewhere,
-        };
-        let key = trust.read_key();
+        let standard = Standard::new((workspace, trust), task, fitting, is_run);
         let judge = |place: Place<'_>, record: &mut Record| {
-            let is_own = is_own(key.as_ref(), task.id, place, record);
+            let found = standard.judge(place, record);
             record.mark = None;
-            match is_own {
-                true => freshness(&record.evidence, &present),
-                false => Freshness::Stale(Cause::Foreign),
-            }
+            found
         };
         let (mut causes, mut unknown) = (BTreeMap::new(), Vec::new());
         for (gate, record) in gates.gates.iter_mut().filter(|(_, record)| record.passed) {
@@ -304,7 +279,7 @@ impl TaskGates {
             gates: gates.gates,
             failures: gates.failures,
             tree: files,
-            worktree,
+            worktree: workspace.worktree(),
         }
     }
 }
@@ -383,17 +358,4 @@ fn list_missing(workspace: &Workspace, task: &Task) -> Vec<String> {
     let missing = task.deliverables.iter().filter(|it| is_path(it));
     let missing = missing.filter(is_absent);
     missing.cloned().collect()
-}
-
-/// Digests the files of a task, where evidence has to be compared with them.
-pub(super) fn digest_files(
-    workspace: &Workspace,
-    task: &Task,
-    gates: &Gates,
-) -> Result<Option<Tree>> {
-    let mut records = gates.gates.values().chain(gates.criteria.values());
-    match records.any(|record| !record.evidence.is_empty()) {
-        true => tree::digest(&workspace.root, &task.files).map(Some),
-        false => Ok(None),
-    }
 }

@@ -13,7 +13,7 @@ use crate::id::{self, TaskId};
 use crate::manifest::log::{Found, Latest, find_all};
 use crate::manifest::{Entry, Status};
 use crate::ops::proof::check_output;
-use crate::ops::tasks::delivered::is_delivered;
+use crate::ops::tasks::delivered::{find_requests, is_delivered};
 use crate::ops::tasks::waiting_for;
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
@@ -171,6 +171,9 @@ impl Preparation {
         let Some(record) = latest.filter(|record| is_delivered(&self.workspace, record)) else {
             return Ok(());
         };
+        if find_requests(transaction, id)?.0 {
+            return Ok(());
+        }
         let required = &self.catalogue.base.sections;
         let left = check_output(&self.workspace, transaction, &record, required)?;
         if !left.report.has_passed() || left.entry_status != Some(Status::Complete) {

@@ -109,7 +109,7 @@ pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Res
         Some(task) => claim(context, task, lease, request.force)?,
         None => claim_next(context, request.epic, lease)?,
     };
-    Ok(claimed.warn(context))
+    claimed.warn_of_delivered(context)
 }
 
 pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<Moved> {

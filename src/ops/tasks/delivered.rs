@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use super::merged::find_unmerged;
 use crate::clock::is_older;
-use crate::error::Result;
-use crate::gate::Criterion;
+use crate::error::{Error, Result};
+use crate::gate::{Criterion, Evidence, Freshness, Gates, Record};
 use crate::id::TaskId;
 use crate::manifest::{Status, log};
 use crate::ops::require;
+use crate::ops::trust::{Place, Standard, Trust, digest_files};
 use crate::store::{SpawnRecord, Transaction};
+use crate::task::Task;
 use crate::workspace::Workspace;
 
 /// A task with the output that came back for its last prompt.
@@ -37,33 +39,66 @@ pub(in crate::ops) fn is_delivered(workspace: &Workspace, record: &SpawnRecord) 
     there.is_some_and(|there| !is_older(there.modified().ok(), &record.at))
 }
 
-/// Finds output that came back for some tasks, unless its agent calls it partial or blocked: another prompt continues it.
+/// Fields whose change asks for other work.
+const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
+
+/// Returns whether other work was asked for since the last prompt of a task or its verification, and whether a note was
+/// added.
+pub(in crate::ops) fn find_requests(
+    transaction: &dyn Transaction,
+    id: TaskId,
+) -> Result<(bool, bool)> {
+    let told = transaction.changes(0, Some(id), u32::MAX)?;
+    let changes = told.iter().rev().map(|one| &one.change);
+    let since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
+    let (mut asks_for_more, mut has_words) = (false, false);
+    for change in since {
+        let has = |field: &str| change.detail.get(field).is_some();
+        has_words |= has("notes");
+        asks_for_more |= change.detail["status"]["from"] == "done" || WANTED.into_iter().any(has);
+    }
+    Ok((asks_for_more, has_words))
+}
+
+/// Finds output that came back for some tasks, unless its agent calls it partial or blocked, or other work was asked for
+/// since: another prompt continues it.
 pub(in crate::ops) fn find_delivered(
-    workspace: &Workspace,
+    trust: &Trust,
     transaction: &dyn Transaction,
     ids: &[TaskId],
 ) -> Result<Vec<Delivered>> {
-    let mut spawned = Vec::new();
+    let (workspace, mut spawned) = (&trust.workspace, Vec::new());
     for id in ids {
         let latest = transaction.latest_spawn_to_show(*id)?;
-        spawned.extend(latest.filter(|record| is_delivered(workspace, record)));
+        let Some(record) = latest.filter(|record| is_delivered(workspace, record)) else {
+            continue;
+        };
+        let (asks_for_more, has_words) = find_requests(transaction, *id)?;
+        let unmerged = find_unmerged(workspace, &record)?;
+        if !asks_for_more && (unmerged.is_none() || !has_words) {
+            spawned.push((record, unmerged));
+        }
     }
     if spawned.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = spawned.iter().map(|it| it.manifest_id.as_str()).collect();
+    let wanted = spawned.iter();
+    let wanted = wanted
+        .map(|(record, _)| record.manifest_id.as_str())
+        .collect();
     let found = log::find_all(&workspace.manifest()?, &wanted)?;
     let mut delivered = Vec::new();
-    for record in &spawned {
+    for (record, unmerged) in spawned {
         let entry = found
             .get(&record.manifest_id)
             .and_then(|it| it.entry.as_ref());
         let status = entry.map(|(_, entry)| entry.status);
         if status.is_none_or(|status| status == Status::Complete) {
+            let has_entry = status.is_some();
             delivered.push(Delivered {
                 id: record.task,
-                output_file: record.output_file.clone(),
-                command: choose_command(workspace, transaction, record, status.is_some())?,
+                output_file: record.output_file,
+                command: choose_command(trust, transaction, record.task, unmerged, has_entry)?,
             });
         }
     }
@@ -72,25 +107,55 @@ pub(in crate::ops) fn find_delivered(
 
 /// Chooses the command for output: to merge it, to see what it lacks, to run what proves it, or to complete its task.
 fn choose_command(
-    workspace: &Workspace,
+    trust: &Trust,
     transaction: &dyn Transaction,
-    record: &SpawnRecord,
+    id: TaskId,
+    unmerged: Option<Error>,
     has_entry: bool,
 ) -> Result<String> {
-    let id = record.task;
-    if let Some(merge) = find_unmerged(workspace, record)?.and_then(|error| error.fix) {
-        return Ok(merge);
-    }
     let gates = transaction.gates_of(&[id])?.remove(&id).unwrap_or_default();
+    let task = require(transaction, id)?;
     let is_unproven = |line: &String| {
         let has_passed = gates.criteria.get(line).is_some_and(|record| record.passed);
         !has_passed && Criterion::read(line).command.is_some()
     };
-    let criteria = require(transaction, id)?.acceptance;
-    Ok(match criteria.iter().any(is_unproven) {
+    let is_unproven = task.acceptance.iter().any(is_unproven);
+    let has_open_gates = gates.has_gates() && !gates.open().is_empty();
+    if let Some(error) = unmerged {
+        // Work that is not proven, or was not where it was merged, is not to be merged as it is.
+        let mut looks = error.alternatives.into_iter();
+        let look = looks.find(|_| is_unproven || has_open_gates);
+        return Ok(look.map(|it| it.command).or(error.fix).unwrap_or_default());
+    }
+    Ok(match is_unproven {
         _ if !has_entry => format!("cleo verify output {id}"),
         true => format!("cleo verify {id} --run-all"),
-        false if gates.has_gates() && !gates.open().is_empty() => format!("cleo verify {id}"),
-        false => format!("cleo complete {id}"),
+        false if has_open_gates => format!("cleo verify {id}"),
+        false => match find_stale(trust, &task, &gates)? {
+            Some(true) => format!("cleo verify {id} --refresh"),
+            Some(false) => format!("cleo verify {id}"),
+            None => format!("cleo complete {id}"),
+        },
     })
+}
+
+/// Returns whether proof of a task is stale, and then whether a program can take it again.
+fn find_stale(trust: &Trust, task: &Task, gates: &Gates) -> Result<Option<bool>> {
+    let workspace = &trust.workspace;
+    let files = digest_files(workspace, task, gates)?;
+    let standard = Standard::new((workspace, trust), task, files.as_ref(), false);
+    let is_stale = |place: Place<'_>, record: &Record| {
+        record.passed && matches!(standard.judge(place, record), Freshness::Stale(_))
+    };
+    let on_gates = gates
+        .gates
+        .iter()
+        .filter(|(gate, record)| gates.needs(**gate) && is_stale(Place::Gate(**gate), record));
+    let on_criteria = task.acceptance.iter().filter(|line| {
+        let record = gates.criteria.get(*line);
+        record.is_some_and(|record| is_stale(Place::Criterion(line), record))
+    });
+    let gates = on_gates.map(|(_, record)| record.evidence.iter().any(Evidence::is_proof));
+    let criteria = on_criteria.map(|line| Criterion::read(line).command.is_some());
+    Ok(gates.chain(criteria).reduce(|one, other| one | other))
 }

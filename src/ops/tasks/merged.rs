@@ -54,6 +54,7 @@ pub(in crate::ops) fn find_unmerged(
     let task = record.task;
     let note: Value =
         serde_json::from_slice(&read(&note, NOTE_MAX).unwrap_or_default()).unwrap_or_default();
+    let run = branch.split('/').nth(1).map(quote).unwrap_or_default();
     let branch = quote(&branch);
     let merge = match note["onto"].as_str() {
         Some(onto) => format!("git switch {} && git merge {branch}", quote(onto)),
@@ -61,7 +62,11 @@ pub(in crate::ops) fn find_unmerged(
     };
     let message =
         format!("the work on {task} is on the branch {branch}, which is not merged (`{merge}`)");
-    Ok(Some(Error::new(Code::NotVerified, message).fix(merge)))
+    let error = Error::new(Code::NotVerified, message).fix(merge);
+    Ok(Some(error.or(
+        "see what the run said",
+        format!("cleo runs show {run}"),
+    )))
 }
 
 /// Lists the notes of a run about worktrees for a task, with the time and the branch of each. A note is written again

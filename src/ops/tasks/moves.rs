@@ -12,6 +12,7 @@ use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::runs::is_run;
+use crate::ops::trust::Trust;
 use crate::ops::{Context, require};
 use crate::store::Transaction;
 use crate::task::rules::check_note;
@@ -107,6 +108,15 @@ impl Moved {
         }
     }
 
+    /// Warns of output that is there for the task, too.
+    pub(super) fn warn_of_delivered(mut self, context: &mut Context) -> Result<Moved> {
+        let trust = Trust::new(&context.surroundings, &context.workspace);
+        let delivered = context.read(|tasks| find_delivered(&trust, tasks, &[self.task.id]))?;
+        self.warnings
+            .extend(delivered.iter().map(Delivered::describe));
+        Ok(self.warn(context))
+    }
+
     /// Moves the warnings into the notes of the context.
     pub(in crate::ops) fn warn(mut self, context: &mut Context) -> Moved {
         context.move_warnings(&mut self.warnings);
@@ -120,15 +130,12 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let caller = Caller::for_task(context, id, request.epoch);
     refuse_task_of_run(context, id)?;
-    let workspace = context.workspace.clone();
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
             return Err(refuse_move(&task, "started", &format!("cleo reopen {id}")));
         }
-        let mut warnings = warn_of_waits(transaction, &task)?;
-        let delivered = find_delivered(&workspace, transaction, &[id])?;
-        warnings.extend(delivered.iter().map(Delivered::describe));
+        let warnings = warn_of_waits(transaction, &task)?;
         let (claim, is_new) = take_or_renew(transaction, &task, &caller, lease)?;
         let mut moved = move_task(transaction, task, Status::Active, &caller.now)?;
         moved.changed |= is_new;
@@ -136,7 +143,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
         moved.warnings.extend(warnings);
         Ok(moved)
     })?;
-    Ok(moved.warn(context))
+    moved.warn_of_delivered(context)
 }
 
 /// Cancels a task, with the reason as a note. A task of another holder is refused unless `force`, which is recorded.

@@ -10,10 +10,13 @@ use sha2::Sha256;
 use super::Trust;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private, is_own as is_own_file, read_private};
-use crate::gate::{Gate, Gates, Record};
+use crate::gate::{Cause, Freshness, Gate, Gates, Present, Record, freshness};
 use crate::id::{self, TaskId};
 use crate::ops::tokens::{data_folder, make_secret};
 use crate::store::SpawnRecord;
+use crate::task::Task;
+use crate::tree::{self, Tree};
+use crate::workspace::Workspace;
 
 /// Length of the key, in bytes.
 const KEY: usize = 64;
@@ -54,7 +57,7 @@ impl Key {
 }
 
 /// Returns whether a record has the mark of this user.
-pub(crate) fn is_own(key: Option<&Key>, task: TaskId, place: Place<'_>, record: &Record) -> bool {
+fn is_own(key: Option<&Key>, task: TaskId, place: Place<'_>, record: &Record) -> bool {
     let mark = key.map(|key| key.mark(task, place, record));
     mark.is_some() && mark == record.mark
 }
@@ -68,6 +71,69 @@ pub(crate) fn is_verified(key: Option<&Key>, spawn: &SpawnRecord) -> bool {
 /// Returns whether another user verified the output of the agent of a spawn, or this one in another folder.
 pub(crate) fn is_foreign(key: Option<&Key>, spawn: &SpawnRecord) -> bool {
     spawn.verified_at.is_some() && !is_verified(key, spawn)
+}
+
+/// The present that evidence of a task is judged by.
+pub(crate) struct Standard<'a> {
+    key: Option<Key>,
+    task: TaskId,
+    workspace: &'a Workspace,
+    tree: Option<&'a str>,
+    here: Option<String>,
+    is_run: bool,
+}
+
+impl Standard<'_> {
+    pub(crate) fn new<'a>(
+        (workspace, trust): (&'a Workspace, &Trust),
+        task: &Task,
+        files: Option<&'a Tree>,
+        is_run: bool,
+    ) -> Standard<'a> {
+        let mut standard = Standard {
+            key: trust.read_key(),
+            task: task.id,
+            workspace,
+            tree: files.and_then(|files| files.digest.as_deref()),
+            here: None,
+            is_run,
+        };
+        standard.here = standard.find_place(workspace.worktree());
+        standard
+    }
+
+    /// Judges a record that passed. One without the mark of this user is stale: a store can come from another one.
+    pub(crate) fn judge(&self, place: Place<'_>, record: &Record) -> Freshness {
+        if !is_own(self.key.as_ref(), self.task, place, record) {
+            return Freshness::Stale(Cause::Foreign);
+        }
+        let present = Present {
+            tree: self.tree,
+            file: &|path| tree::file_digest(&self.workspace.confine(path).ok()?),
+            is_elsewhere: &|origin| self.find_place(origin.worktree.clone()) != self.here,
+        };
+        freshness(&record.evidence, &present)
+    }
+
+    /// Returns the worktree in which evidence was taken. Commands read more than is compared, such as what git ignores. A
+    /// run merges its worktrees, so that it takes the evidence of these for its own.
+    fn find_place(&self, worktree: Option<String>) -> Option<String> {
+        let is_other = |root: &String| Workspace::from(PathBuf::from(root)).home_of_run().is_none();
+        worktree.filter(|root| !self.is_run || is_other(root))
+    }
+}
+
+/// Digests the files of a task, where evidence has to be compared with them.
+pub(crate) fn digest_files(
+    workspace: &Workspace,
+    task: &Task,
+    gates: &Gates,
+) -> Result<Option<Tree>> {
+    let mut records = gates.gates.values().chain(gates.criteria.values());
+    match records.any(|record| !record.evidence.is_empty()) {
+        true => tree::digest(&workspace.root, &task.files).map(Some),
+        false => Ok(None),
+    }
 }
 
 /// Opens gates and criteria that passed for another user.

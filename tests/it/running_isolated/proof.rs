@@ -104,6 +104,21 @@ fn files_that_git_ignores_prove_nothing() {
 }
 
 #[test]
+fn merge_that_was_reverted_is_not_advised() {
+    let workspace = repository();
+    workspace.write(".gitignore", "*.out\n");
+    workspace.git("add .gitignore");
+    workspace.git(format!("{COMMIT} ignore"));
+    workspace.ok("update T1 --acceptance 'it is made :: test -e made.out'");
+    let script = "echo made | tee made.out >made.txt";
+    expect_exit(run(&workspace, "T1", script), 80);
+    let look = format!("cleo runs show {}", last_run(&workspace));
+    assert_eq!(workspace.result("next")["command"], look);
+    let ready = workspace.ok("ready").stdout;
+    assert!(ready.ends_with(&format!(": run `{look}`\n")), "{ready}");
+}
+
+#[test]
 fn later_attempt_that_needs_no_ignored_file_keeps_no_worktree() {
     let workspace = repository();
     workspace.write(".gitignore", "build/\n");

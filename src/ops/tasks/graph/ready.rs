@@ -10,6 +10,7 @@ use crate::ops::agents::find_assigned;
 use crate::ops::tasks::delivered::{Delivered, find_delivered};
 use crate::ops::tasks::read::warn_of_problems;
 use crate::ops::tasks::{Extract, NextRequest};
+use crate::ops::trust::Trust;
 use crate::ops::{Context, require};
 use crate::store::ReadyTask;
 use crate::task::graph::waves::BOUND;
@@ -60,8 +61,8 @@ pub(crate) struct Next {
 pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
     let mut found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
     let ids: Vec<TaskId> = found.tasks.iter().map(|ready| ready.task.id).collect();
-    let workspace = context.workspace.clone();
-    found.delivered = context.read(|tasks| find_delivered(&workspace, tasks, &ids))?;
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    found.delivered = context.read(|tasks| find_delivered(&trust, tasks, &ids))?;
     warn_of_problems(context, &found.problems);
     Ok(found)
 }
@@ -95,7 +96,7 @@ pub(crate) fn find_ready(
 pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> {
     let (now, epic) = (context.now(), request.epic);
     let agent = find_assigned(context, request.agent)?;
-    let workspace = context.workspace.clone();
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     // A caller who may not see all agents is not told their names.
     let sees_all = context.surroundings.visible_user().is_none();
     let next = context.read(|tasks| {
@@ -105,7 +106,7 @@ pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> 
         if let Some(ReadyTask { task, .. }) = &choice.task {
             unblocks = tasks.list_unblocked_by(task.id)?;
             assigned = require(tasks, task.id)?.assigned_agent.filter(|_| sees_all);
-            let delivered = find_delivered(&workspace, tasks, &[task.id])?.pop();
+            let delivered = find_delivered(&trust, tasks, &[task.id])?.pop();
             let spawn = || format!("cleo spawn {}", task.id);
             command = Some(delivered.map_or_else(spawn, |it| it.command));
         }
