@@ -110,8 +110,17 @@ fn describe_proof(task: TaskId, output: &ShownOutput) -> String {
         } => format!("none, completed by force: {forced}"),
         ShownOutput {
             verified_at: Some(at),
+            is_changed,
+            is_delivered,
             ..
-        } => format!("verified at {}", format_time(at)),
+        } => {
+            let since = match (is_changed, is_delivered) {
+                (false, _) => "",
+                (true, true) => ", changed since",
+                (true, false) => ", removed since",
+            };
+            format!("verified at {}{since}", format_time(at))
+        }
         ShownOutput {
             is_delivered: true,
             is_foreign: true,

@@ -161,3 +161,21 @@ fn advice_and_run_agree_on_what_was_asked_since() {
         assert_eq!(ran["result"]["tasks"][0]["attempts"], attempts, "{change}");
     }
 }
+
+#[test]
+fn output_that_changed_since_is_not_shown_as_verified() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("verify output T1");
+    let proof = || {
+        let told = workspace.ok("show T1").stdout;
+        let line = told.lines().find(|line| line.contains("proof ")).unwrap();
+        let changed = workspace.result("show T1")["output"]["isChanged"].clone();
+        format!("{} {changed}", line.trim())
+    };
+    assert!(proof().ends_with(":03 false"), "{}", proof());
+    workspace.write(OUTPUT, format!("{GOOD}And green.\n"));
+    assert!(proof().ends_with(":03, changed since true"), "{}", proof());
+    std::fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    assert!(proof().ends_with(":03, removed since true"), "{}", proof());
+}

@@ -11,6 +11,7 @@ use crate::ops::trust::{Trust, is_foreign, is_verified};
 use crate::ops::{Context, require};
 use crate::store::{OperationFilter, Transaction};
 use crate::task::{Status, Task};
+use crate::tree;
 
 /// Maximum number of children, and of tasks that it waits for, that are named.
 const NAMED: usize = 20;
@@ -63,6 +64,8 @@ pub(crate) struct ShownOutput {
     pub(crate) is_delivered: bool,
     /// When it was last verified for this user.
     pub(crate) verified_at: Option<String>,
+    /// Whether the file was changed or removed since it was verified.
+    pub(crate) is_changed: bool,
     /// Author and time of a completion that was forced without verification.
     pub(crate) forced: Option<String>,
     /// Whether it was verified in another folder, or for another user, which proves nothing here.
@@ -80,12 +83,15 @@ pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Shown
         let output = tasks.latest_spawn_to_show(id)?.map(|record| {
             let is_delivered = is_delivered(&workspace, &record);
             let is_verified = is_verified(key.as_ref(), &record);
+            let file = workspace.confine(&record.output_file).ok();
+            let digest = file.and_then(|file| tree::file_digest(&file));
             ShownOutput {
+                is_changed: is_verified && record.output_digest != digest,
                 is_delivered,
                 is_foreign: is_foreign(key.as_ref(), &record),
                 file: record.output_file,
                 manifest_id: record.manifest_id,
-                verified_at: record.verified_at.filter(|_| is_verified && is_delivered),
+                verified_at: record.verified_at.filter(|_| is_verified),
                 forced: record.forced,
             }
         });
