@@ -179,3 +179,24 @@ fn output_that_changed_since_is_not_shown_as_verified() {
     std::fs::remove_file(workspace.path(OUTPUT)).unwrap();
     assert!(proof().ends_with(":03, removed since true"), "{}", proof());
 }
+
+#[test]
+fn dry_run_tells_of_claims() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("claim T1");
+    let mut other = workspace.command(&["claim", "T2"]);
+    other.env("CLEO_AGENT", "other");
+    workspace.finish(other, "");
+    let told = workspace.ok("run T1 T2 --command false --dry-run");
+    insta::assert_snapshot!(told, @r"
+    exit: 0
+    --- stdout
+    WAVE  TASK  SKILL             RUNNER   AFTER  TITLE
+    0     T1    ct-task-executor  command         Paint it
+    0     T2    ct-task-executor  command         Other
+    T1: T1 is claimed by tester (epoch 1) until 2026-01-26T10:00:03.000Z: run `cleo release T1 --epoch 1`
+    T2: T2 is claimed by other (epoch 1) until 2026-01-26T10:00:04.000Z
+    --- stderr
+    ");
+}

@@ -190,6 +190,18 @@ pub(super) fn describe_holder(claim: &Claim) -> String {
     format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
 }
 
+/// Explains why a run would not begin a task that somebody holds.
+pub(crate) fn explain_claim(context: &mut Context, id: TaskId) -> Result<Option<String>> {
+    let caller = Caller::without_task(context);
+    let claim = context.read(|transaction| transaction.claim(id))?;
+    let held = claim.filter(|claim| claim.live_holder(&caller.now).is_some());
+    Ok(held.map(|claim| {
+        let release = format!(": run `cleo release {id} --epoch {}`", claim.epoch);
+        let is_own = claim.holder.as_ref() == Some(&caller.name);
+        describe_holder(&claim) + if is_own { &release } else { "" }
+    }))
+}
+
 pub(super) fn refuse_lost_claim(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
     let id = task.id;
     let own = match caller.epoch {

@@ -27,6 +27,7 @@ pub(crate) use claim::{
     Claiming, Heartbeat, Release, claim_one_or_next, extend_claim, release_task,
 };
 pub(crate) use delete::{Delete, Deleted, delete};
+pub(crate) use fence::explain_claim;
 pub(super) use fence::{Caller, check_clock, check_epoch, check_holder};
 pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
