@@ -200,3 +200,14 @@ fn dry_run_tells_of_claims() {
     --- stderr
     ");
 }
+
+#[test]
+fn output_of_a_done_task_is_not_spawned_again() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("complete T1");
+    std::fs::remove_file(workspace.path(OUTPUT)).unwrap();
+    let failed = workspace.fails("verify output T1", "E_OUTPUT_MISSING");
+    let other = &failed["error"]["alternatives"][0]["command"];
+    assert_eq!(other, "cleo reopen T1");
+}

@@ -57,7 +57,10 @@ pub(crate) struct OutputVerdict {
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
     let Output { task: id, epoch } = which;
     let caller = Caller::for_task(context, id, epoch);
-    context.read(|transaction| check_epoch(transaction, &require(transaction, id)?, &caller))?;
+    let is_closed = context.read(|transaction| {
+        let task = require(transaction, id)?;
+        check_epoch(transaction, &task, &caller).map(|()| task.is_closed())
+    })?;
     let (verdict, record) = judge_output(context, id)?;
     let trust = Trust::new(&context.surroundings, &context.workspace);
     let key = trust.read_key();
@@ -84,12 +87,15 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
         })?;
     }
     let error = verdict.report.error(&format!("the output of {id}"));
-    context.notes.failure = error.map(|error| {
-        error.fix(format!("cleo manifest list --task {id}")).or(
+    let (action, command) = match is_closed {
+        true => ("open the task again", format!("cleo reopen {id}")),
+        false => (
             "give the prompt to an agent again",
             format!("cleo spawn {id} --format text"),
-        )
-    });
+        ),
+    };
+    let list = format!("cleo manifest list --task {id}");
+    context.notes.failure = error.map(|error| error.fix(list).or(action, command));
     Ok(verdict)
 }
 
