@@ -145,7 +145,8 @@ fn undo_without_number_passes_over_spawn() {
     expect_refusal(&workspace, "bob", "undo", "E_NOTHING_TO_UNDO");
     does(&workspace, "ada", "spawn T1");
     does(&workspace, "bob", "update T1 --priority high");
-    let error = expect_refusal(&workspace, "ada", "undo", "E_UNDO_CONFLICT");
+    expect_refusal(&workspace, "ada", "undo", "E_NOTHING_TO_UNDO");
+    let error = expect_refusal(&workspace, "ada", "undo 1", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
     let error = expect_refusal(&workspace, "ada", "undo 2", "E_NOTHING_TO_UNDO");
     says(

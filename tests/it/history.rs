@@ -481,10 +481,10 @@ fn what_cannot_be_reverted_is_named() {
     workspace.ok("verify T1 --gate implemented --run 'true'");
     let error = workspace.refuse("undo 3", "E_NOTHING_TO_UNDO");
     assert_eq!(error["fix"], "cleo log --operation 3");
-    let error = workspace.refuse("undo", "E_UNDO_CONFLICT");
+    workspace.refuse("undo", "E_NOTHING_TO_UNDO");
+    let error = workspace.refuse("undo 1", "E_UNDO_CONFLICT");
     says(&error, "T1 was spawned or verified since it was added");
     assert_eq!(error["fix"], "cleo show T1");
-    workspace.refuse("undo 1", "E_UNDO_CONFLICT");
     workspace.ok("delete T1");
     workspace.ok("undo");
     let gates = workspace.ask("verify T1");
@@ -526,4 +526,16 @@ fn log_shows_what_an_undo_reverted() {
             "1 add: added T1 one"
         ]
     );
+}
+
+#[test]
+fn plain_undo_skips_addition_that_was_spawned_since() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add One");
+    workspace.ok("add Two");
+    workspace.ok("spawn T2");
+    let undone = workspace.result("undo");
+    assert_eq!(undone["changes"][0]["task"], "T1", "{undone}");
+    workspace.fails("undo", "E_NOTHING_TO_UNDO");
+    workspace.fails("undo 2", "E_UNDO_CONFLICT");
 }

@@ -8,7 +8,7 @@ use super::columns::{
 };
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::store::log::{CLAIMS, UNDOABLE};
+use crate::store::log::{ADDED, CLAIMS, UNDOABLE};
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The query of changes, in the order in which [`read`] takes its columns.
@@ -117,10 +117,12 @@ impl Log for SqliteTransaction<'_> {
             let (within, kinds) = (within!(), kinds.join("', '"));
             format!("EXISTS (SELECT 1 FROM changes c WHERE {within} AND c.kind IN ('{kinds}'))")
         };
-        let (of_tasks, of_claims) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS));
+        let (of_tasks, of_claims, within) = (of_kinds(&UNDOABLE), of_kinds(&CLAIMS), within!());
         let sql = format!(
             "{OPERATION} WHERE o.by = ?1 AND o.number < 1 << 53 AND o.undoes IS NULL
                  AND o.undone_by IS NULL AND {of_tasks} AND NOT {of_claims}
+                 AND NOT EXISTS (SELECT 1 FROM changes c WHERE {within} AND c.kind = '{ADDED}'
+                     AND (c.task IN (SELECT task FROM spawns) OR c.task IN (SELECT task FROM gates)))
              ORDER BY o.number DESC LIMIT 1"
         );
         self.first(&sql, [by], read_operation)
