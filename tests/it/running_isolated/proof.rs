@@ -8,7 +8,8 @@ use std::{fs, thread};
 use serde_json::{Value, json};
 
 use super::{AGENT, COMMIT, carry_out, find_retained, is_clean, repository, words_for_one};
-use crate::world::{TestWorkspace, expect_exit};
+use crate::delivery::{GOOD, MANIFEST, entry_with};
+use crate::world::{TestWorkspace, expect_exit, says, spawn};
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
 pub(super) fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
@@ -116,6 +117,24 @@ fn merge_that_was_reverted_is_not_advised() {
     assert_eq!(workspace.result("next")["command"], look);
     let ready = workspace.ok("ready").stdout;
     assert!(ready.ends_with(&format!(": run `{look}`\n")), "{ready}");
+}
+
+#[test]
+fn delivered_work_is_held_until_its_commands_ran() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it holds :: true'");
+    let spawned = spawn(&workspace, &["T1"]);
+    let file = spawned["outputFile"].as_str().unwrap();
+    workspace.write(file, GOOD);
+    let name = file.rsplit('/').next().unwrap();
+    let own = json!({"id": spawned["manifestId"], "file": name});
+    workspace.write(MANIFEST, entry_with(own));
+    let held = expect_exit(run(&workspace, "T1", "true"), 81);
+    assert_eq!(held["tasks"][0]["attempts"], 0, "{held}");
+    says(
+        &held["tasks"][0]["reason"],
+        "run `cleo verify T1 --run-all`",
+    );
 }
 
 #[test]
