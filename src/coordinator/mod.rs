@@ -20,7 +20,6 @@ mod prompt;
 mod queue;
 mod recorder;
 mod recovery;
-mod rehearsal;
 mod removal;
 mod report;
 pub(crate) mod request;
@@ -38,9 +37,9 @@ use crate::runner::agent::Runners;
 pub(crate) use cancel::cancel;
 pub(crate) use engine::run;
 pub(crate) use options::{Options, ResumeChanges};
-pub(crate) use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub(crate) use report::Report;
 pub(crate) use resume::{resume, suggest_continuation};
+pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {
     fn on_events(&mut self, events: &[Event], track: &RunProjection);

@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 pub(crate) use clients::list_client_items;
 pub(crate) use item::{Item, ItemKind, describe_worker};
 pub(crate) use mark::{
-    Key, Place, Standard, digest_files, is_foreign, is_verified, mark_merged, open_foreign,
+    Key, Place, digest_files, is_foreign, is_verified, judge, mark_merged, open_foreign,
 };
 
 /// Largest record that is read, in bytes.

@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::{Cause, Criterion, Failure, Freshness, Gate, Gates, ROUNDS_MAX, Record};
 use crate::id::TaskId;
 use crate::ops::tasks::One;
-use crate::ops::trust::{Item, Place, Standard, Trust, digest_files};
+use crate::ops::trust::{Item, Place, Trust, digest_files, judge};
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::task::rules::is_path;
@@ -225,9 +225,10 @@ impl TaskGates {
     ) -> TaskGates {
         // Evidence from before the task declared other files says nothing about these.
         let fitting = files.as_ref().filter(|files| files.patterns == task.files);
-        let standard = Standard::new((workspace, trust), task, fitting, is_run);
+        let key = trust.read_key();
         let judge = |place: Place<'_>, record: &mut Record| {
-            let found = standard.judge(place, record);
+            let by = (key.as_ref(), workspace);
+            let found = judge(by, fitting, is_run, task.id, (place, record));
             record.mark = None;
             found
         };
@@ -315,7 +316,7 @@ pub(super) fn gates_with(
 ) -> Result<TaskGates> {
     let tree = context.find_judged_workspace(task)?;
     let read = context.read(|tasks| Ok((require(tasks, task)?, tasks.gates(task)?)))?;
-    judge(context, &tree, read, files)
+    judge_gates(context, &tree, read, files)
 }
 
 /// Reads the gates of a task to show them, which proves nothing: the workspace counts where no tree can be judged from
@@ -327,10 +328,10 @@ pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Resu
         let gates = tasks.gates_of(&[task])?.remove(&task);
         Ok((require(tasks, task)?, gates.unwrap_or_default()))
     })?;
-    judge(context, &tree, read, None)
+    judge_gates(context, &tree, read, None)
 }
 
-fn judge(
+fn judge_gates(
     context: &Context,
     tree: &Workspace,
     (mut task, gates): (Task, Gates),

@@ -5,11 +5,11 @@ use serde::Serialize;
 use super::merged::find_unmerged;
 use crate::clock::is_older;
 use crate::error::{Error, Result};
-use crate::gate::{Criterion, Evidence, Freshness, Gates, Record};
+use crate::gate::{Criterion, Evidence, Freshness, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Status, log};
 use crate::ops::require;
-use crate::ops::trust::{Place, Standard, Trust, digest_files};
+use crate::ops::trust::{Place, Trust, digest_files, judge};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 use crate::workspace::Workspace;
@@ -141,21 +141,18 @@ fn choose_command(
 
 /// Returns whether proof of a task is stale, and then whether a program can take it again.
 fn find_stale(trust: &Trust, task: &Task, gates: &Gates) -> Result<Option<bool>> {
-    let workspace = &trust.workspace;
+    let (workspace, key) = (&trust.workspace, trust.read_key());
     let files = digest_files(workspace, task, gates)?;
-    let standard = Standard::new((workspace, trust), task, files.as_ref(), false);
-    let is_stale = |place: Place<'_>, record: &Record| {
-        record.passed && matches!(standard.judge(place, record), Freshness::Stale(_))
-    };
-    let on_gates = gates
-        .gates
-        .iter()
-        .filter(|(gate, record)| gates.needs(**gate) && is_stale(Place::Gate(**gate), record));
-    let on_criteria = task.acceptance.iter().filter(|line| {
-        let record = gates.criteria.get(*line);
-        record.is_some_and(|record| is_stale(Place::Criterion(line), record))
+    let on_gates = gates.gates.iter().filter(|(gate, _)| gates.needs(**gate));
+    let on_gates = on_gates.map(|(gate, record)| (Place::Gate(*gate), record));
+    let criteria = task.acceptance.iter();
+    let on_criteria =
+        criteria.filter_map(|line| Some((Place::Criterion(line), gates.criteria.get(line)?)));
+    let by = (key.as_ref(), workspace);
+    let stale = on_gates.chain(on_criteria).filter(|one| {
+        let found = judge(by, files.as_ref(), false, task.id, *one);
+        one.1.passed && matches!(found, Freshness::Stale(_))
     });
-    let gates = on_gates.map(|(_, record)| record.evidence.iter().any(Evidence::is_proof));
-    let criteria = on_criteria.map(|line| Criterion::read(line).command.is_some());
-    Ok(gates.chain(criteria).reduce(|one, other| one | other))
+    let is_renewable = stale.map(|(_, record)| record.evidence.iter().any(Evidence::is_proof));
+    Ok(is_renewable.reduce(|one, other| one | other))
 }

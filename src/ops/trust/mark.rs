@@ -73,54 +73,32 @@ pub(crate) fn is_foreign(key: Option<&Key>, spawn: &SpawnRecord) -> bool {
     spawn.verified_at.is_some() && !is_verified(key, spawn)
 }
 
-/// The present that evidence of a task is judged by.
-pub(crate) struct Standard<'a> {
-    key: Option<Key>,
-    task: TaskId,
-    workspace: &'a Workspace,
-    tree: Option<&'a str>,
-    here: Option<String>,
+/// Judges a record that passed by what is there now. One without the mark of this user is stale: a store can come from
+/// another one.
+pub(crate) fn judge(
+    (key, workspace): (Option<&Key>, &Workspace),
+    files: Option<&Tree>,
     is_run: bool,
-}
-
-impl Standard<'_> {
-    pub(crate) fn new<'a>(
-        (workspace, trust): (&'a Workspace, &Trust),
-        task: &Task,
-        files: Option<&'a Tree>,
-        is_run: bool,
-    ) -> Standard<'a> {
-        let mut standard = Standard {
-            key: trust.read_key(),
-            task: task.id,
-            workspace,
-            tree: files.and_then(|files| files.digest.as_deref()),
-            here: None,
-            is_run,
-        };
-        standard.here = standard.find_place(workspace.worktree());
-        standard
+    task: TaskId,
+    (place, record): (Place<'_>, &Record),
+) -> Freshness {
+    if !is_own(key, task, place, record) {
+        return Freshness::Stale(Cause::Foreign);
     }
-
-    /// Judges a record that passed. One without the mark of this user is stale: a store can come from another one.
-    pub(crate) fn judge(&self, place: Place<'_>, record: &Record) -> Freshness {
-        if !is_own(self.key.as_ref(), self.task, place, record) {
-            return Freshness::Stale(Cause::Foreign);
-        }
-        let present = Present {
-            tree: self.tree,
-            file: &|path| tree::file_digest(&self.workspace.confine(path).ok()?),
-            is_elsewhere: &|origin| self.find_place(origin.worktree.clone()) != self.here,
-        };
-        freshness(&record.evidence, &present)
-    }
-
-    /// Returns the worktree in which evidence was taken. Commands read more than is compared, such as what git ignores. A
-    /// run merges its worktrees, so that it takes the evidence of these for its own.
-    fn find_place(&self, worktree: Option<String>) -> Option<String> {
-        let is_other = |root: &String| Workspace::from(PathBuf::from(root)).home_of_run().is_none();
-        worktree.filter(|root| !self.is_run || is_other(root))
-    }
+    // Commands read more than is compared, such as what git ignores. A run merges its worktrees, so that it takes the
+    // evidence of these for its own.
+    let is_of_run = |root: &str| Workspace::from(PathBuf::from(root)).home_of_run().is_some();
+    let place = |worktree: &Option<String>| {
+        let worktree = worktree.clone();
+        worktree.filter(|root| !is_run || !is_of_run(root))
+    };
+    let here = place(&workspace.worktree());
+    let present = Present {
+        tree: files.and_then(|files| files.digest.as_deref()),
+        file: &|path| tree::file_digest(&workspace.confine(path).ok()?),
+        is_elsewhere: &|origin| place(&origin.worktree) != here,
+    };
+    freshness(&record.evidence, &present)
 }
 
 /// Digests the files of a task, where evidence has to be compared with them.
