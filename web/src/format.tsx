@@ -72,6 +72,11 @@ export function percent(part: number, all: number) {
   return all > 0 ? `${Math.round((100 * part) / all)} %` : UNKNOWN;
 }
 
+/** A text of at most so many characters. */
+export function cut(text: string, most: number) {
+  return [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
+}
+
 export function plural(n: number, one: string, many = one + "s") {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

@@ -1,11 +1,12 @@
 import { useRef, useState, type FormEvent, type ReactNode, type KeyboardEvent } from "react";
+import { flushSync } from "react-dom";
 import { Failure, api } from "../api/request";
-import { touch, useAct } from "../api/resource";
+import { refetch, touch, useAct } from "../api/resource";
 import { Button } from "../parts/Button";
-import { BothVersions, Discard, sendByKey, useEditing } from "../parts/editing";
+import { BothVersions, Discard, sendByKey, since, useEditing, useFirstField } from "../parts/editing";
 import { sentence, Trouble } from "../parts/States";
 import { Tabs } from "../parts/Tabs";
-import { changes, draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags } from "./draft";
+import { draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags } from "./draft";
 import { TryOut } from "./TryOut";
 import type { Agent } from "../api/types";
 import { Section, Term } from "../parts/Facts";
@@ -17,9 +18,14 @@ interface AgentCRUDPanelProps {
   /** None makes a new one. */
   agent: Agent | null;
   agents: readonly Agent[];
-  onSaved: (id: string) => void;
+  /** The field that is gone to. */
+  part: string | null;
+  /** The field is that in which somebody goes on typing. */
+  onSaved: (id: string, field: string | null) => void;
   onClose: () => void;
 }
+
+type Made = Partial<Agent> & { id: string };
 
 interface Faults {
   by: Partial<Record<DraftField, string>>;
@@ -27,22 +33,24 @@ interface Faults {
 }
 
 const NONE: Faults = { by: {}, other: null };
+const tabOf = (field: string | null) => Object.keys(TABS).find((name) => TABS[name]?.some((one) => one === field)) ?? "basic";
 const TABS: Record<string, DraftField[]> = { basic: ["name", "description", "role", "tags", "color"], prompt: ["prompt", "objective"], config: ["model", "temperature", "max_tokens", "tools"] };
 
 /** Makes or changes an agent; while tags are edited it shows which messages would reach it. */
-export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPanelProps) {
+export function AgentCRUDPanel({ agent, agents, part, onSaved, onClose }: AgentCRUDPanelProps) {
   const editing = useEditing(`agent.${agent?.id ?? "new"}`, agent ? draftOf(agent) : EMPTY, agent?.updated_at ?? null);
-  const { draft, base, at, both, dirty, clear } = editing;
+  const { draft, base, at, both, dirty, clear, saved } = editing;
   const [brief, setBrief] = useState(false);
   const [faults, setFaults] = useState(NONE);
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
-  const [tab, setTab] = useState("basic");
+  const [tab, setTab] = useState(tabOf(part));
   const form = useRef<HTMLFormElement>(null);
+  useFirstField(form, part);
 
   const send = (dryRun: boolean) => {
-    if (agent) return api.put<{ agent: { id: string } }>(`/api/agents/${encodeURIComponent(agent.id)}`, { ...changes(draft, base), updated_at: at, dryRun });
-    if (brief && !dryRun) return api.post<{ agentId: string }>("/api/agents/register", { ...draft, id: `custom_${Date.now()}` }).then(({ agentId }) => ({ agent: { id: agentId } }));
-    return api.post<{ agent: { id: string } }>("/api/agents/create", { ...draft, dryRun });
+    if (agent) return api.put<{ agent: Made }>(`/api/agents/${encodeURIComponent(agent.id)}`, { ...since(draft, base), updated_at: at, dryRun });
+    if (brief && !dryRun) return api.post<{ agentId: string }>("/api/agents/register", { ...draft, id: `custom_${Date.now()}` }).then(({ agentId }) => ({ agent: { id: agentId } as Made }));
+    return api.post<{ agent: Made }>("/api/agents/create", { ...draft, dryRun });
   };
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<DraftField> | null) => {
@@ -51,7 +59,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
     if (field === null) return setFaults({ by: {}, other: on ? null : failure });
     if (on && !on.has(field)) return setFaults(NONE);
     setFaults({ by: { [field]: sentence(failure.message) }, other: null });
-    if (!on) setTab(Object.keys(TABS).find((name) => TABS[name]?.includes(field)) ?? "basic");
+    if (!on) setTab(tabOf(field));
   };
   const check = async (field: DraftField) => {
     const now = new Set(touched).add(field);
@@ -66,11 +74,13 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
   };
   const [save, { busy }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
     try {
-      const { agent: saved } = await send(false);
+      const { agent: made } = await send(false);
+      if (!agent) await refetch("/api/agents/list");
       setFaults(NONE);
-      clear();
-      onSaved(saved.id);
+      const field = saved(draft, draftOf({ ...draft, ...made }), made.updated_at ?? null, `agent.${made.id}`, form.current);
+      flushSync(() => onSaved(made.id, field));
     } catch (fault) {
       refused(fault, null);
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]:is(input, textarea, select)")?.focus());
@@ -80,7 +90,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
   const fields: FieldsProps = {
     draft,
     put: editing.put,
-    of: (field) => ({ label: LABELS[field], fault: faults.by[field], onBlur: () => void check(field) }),
+    of: (field) => ({ name: field, label: LABELS[field], fault: faults.by[field], onBlur: () => void check(field) }),
   };
   const why = both.length > 0 ? "Choose between both versions first" : dirty ? undefined : agent ? "Nothing was changed" : "An agent needs a name and a prompt";
   return (
@@ -130,7 +140,7 @@ interface FieldsProps {
   draft: Draft;
   put: (change: Partial<Draft>) => void;
   /** What every control of this field has. */
-  of: (field: DraftField) => { label: string; fault: string | undefined; onBlur: () => void };
+  of: (field: DraftField) => { name: string; label: string; fault: string | undefined; onBlur: () => void };
 }
 
 function Basic({ draft, put, of, isNew, brief, onBrief, tryOut }: FieldsProps & { isNew: boolean; brief: boolean; onBrief: (brief: boolean) => void; tryOut: ReactNode }) {
@@ -193,6 +203,7 @@ function Config({ draft, put, of, agent }: FieldsProps & { agent: Agent | null }
 }
 
 interface TagFieldProps {
+  name: string;
   label: string;
   hint: string;
   fault: string | undefined;
@@ -204,7 +215,7 @@ interface TagFieldProps {
 }
 
 /** Words as chips: Enter or a comma adds one, Backspace in the empty field takes the last away. */
-function TagField({ label, hint, fault, tags, onChange, onBlur, noun }: TagFieldProps) {
+function TagField({ name, label, hint, fault, tags, onChange, onBlur, noun }: TagFieldProps) {
   const [typed, setTyped] = useState("");
   const field = useRef<HTMLInputElement>(null);
   const add = (text: string) => {
@@ -237,6 +248,7 @@ function TagField({ label, hint, fault, tags, onChange, onBlur, noun }: TagField
           ))}
           <input
             {...control}
+            name={name}
             ref={field}
             value={typed}
             autoComplete="off"

@@ -169,6 +169,6 @@ function split(reply: string): { question: string; more: string } {
   return { question, more: lines.filter((line) => line !== question).join("\n") };
 }
 
-function word(value: unknown): string {
+export function word(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

@@ -1,6 +1,7 @@
 import { useState, memo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { record, text } from "../api/request";
 import { Ago } from "../format";
 import { Monogram } from "./agents";
 import type { Agent, ToolCalled, Execution } from "../api/types";
@@ -42,7 +43,7 @@ export function Message({ agent, at, continues, text, streaming = false, pending
 
 /** A call of a tool in one folded line; one that failed stands open. */
 export function ToolCall({ call }: { call: ToolCalled }) {
-  const fault = faultOf(call.result);
+  const fault = text(record(call.result)?.["error"]);
   return (
     <details className={fault === null ? "tool-call" : "tool-call failed"} open={fault !== null}>
       <summary>
@@ -70,12 +71,6 @@ function Json({ label, value }: { label: string; value: unknown }) {
       <Code>{JSON.stringify(value, null, 2)}</Code>
     </div>
   );
-}
-
-function faultOf(result: unknown): string | null {
-  if (typeof result !== "object" || result === null) return null;
-  const error = (result as Record<string, unknown>)["error"];
-  return typeof error === "string" ? error : null;
 }
 
 /** Between two messages: to whom the first was handed. It opens to the reasons. */

@@ -1,5 +1,6 @@
 import { useId, useState } from "react";
 import type { Agent, Candidate, Decision, NotScored, Delegation, Routed } from "../api/types";
+import { cut } from "../format";
 import { copy } from "../parts/toasts";
 import { questionOf } from "./agents";
 import { TextButton } from "../parts/Button";
@@ -255,13 +256,8 @@ export function notScored(all: readonly NotScored[]): string {
   const out = all.filter((one) => one.why !== "supervisor");
   const first = out[0];
   if (!first) return "";
-  if (out.length === 1) return `${short(first.name)} is ${first.why} and was not scored.`;
-  const named = out.slice(0, 4).map((one) => `${short(one.name)} (${one.why})`);
+  if (out.length === 1) return `${cut(first.name, 40)} is ${first.why} and was not scored.`;
+  const named = out.slice(0, 4).map((one) => `${cut(one.name, 40)} (${one.why})`);
   const rest = out.length - named.length;
   return `Not scored: ${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
-}
-
-/** A name that leaves room for others. */
-function short(name: string): string {
-  return [...name].length > 40 ? `${[...name].slice(0, 39).join("")}…` : name;
 }

@@ -1,7 +1,6 @@
 /** An agent under edit: what of it differs from what is kept, and what the server says to it. */
 
 import type { Agent } from "../api/types";
-import { differing } from "../parts/editing";
 
 export type Draft = Pick<Agent, "name" | "description" | "objective" | "role" | "prompt" | "tags" | "model" | "temperature" | "max_tokens" | "color" | "tools">;
 
@@ -41,11 +40,6 @@ export const LABELS: Record<DraftField, string> = {
 export function draftOf(agent: object): Draft {
   const row = agent as Record<string, unknown>;
   return Object.fromEntries(FIELDS.map((field) => [field, row[field] ?? EMPTY[field]])) as unknown as Draft;
-}
-
-/** What is sent: the fields that differ from what is kept. */
-export function changes(draft: Draft, kept: Draft): Partial<Draft> {
-  return Object.fromEntries(differing(draft, kept).map((field) => [field, draft[field]])) as Partial<Draft>;
 }
 
 /** The field that the server finds fault with, under the name that it has here. */

@@ -103,11 +103,11 @@ export function failureOf(status: number, body: unknown, request: string | null)
   return new Failure(message ?? `cleo answered with status ${status}.`, status, text(error["code"]), text(error["fix"]), request ?? text(error["requestId"]), error);
 }
 
-function record(value: unknown): Record<string, unknown> | null {
+export function record(value: unknown): Record<string, unknown> | null {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 }
 
-function text(value: unknown): string | null {
+export function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value : null;
 }
 

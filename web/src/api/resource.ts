@@ -92,6 +92,11 @@ export function touch(beginning: string) {
   for (const { queryKey } of client.getQueryCache().findAll({ type: "active" })) if (String(queryKey[0]).startsWith(beginning)) void fetchSoon(String(queryKey[0]), String(queryKey[1]));
 }
 
+/** Asks again, and ends when the answer is there for what is shown next. */
+export function refetch(path: string) {
+  return client.fetchQuery({ ...queryOf(path), staleTime: 0 });
+}
+
 /** What is being asked, and whether it has to be asked again after that. */
 const asked = new Map<string, boolean>();
 

@@ -1,7 +1,7 @@
 // A form over what the server keeps. What is typed stays in this browser until it is saved, and a change that was made elsewhere is never written over.
-import type { KeyboardEvent } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import { Button } from "./Button";
-import { useDraft } from "./draft";
+import { keepDraft, useDraft } from "./draft";
 
 interface Edited<T> {
   draft: T;
@@ -24,12 +24,20 @@ export function rebased<T extends object>({ draft, base, at }: Edited<T>, kept: 
   const mine = differing(draft, base);
   const both = mine.filter((field) => !same(kept[field], base[field]) && !same(kept[field], draft[field]));
   if (both.length > 0) return { draft, base, at, both };
-  return { draft: { ...kept, ...Object.fromEntries(mine.map((field) => [field, draft[field]])) }, base: kept, at: now, both };
+  return { draft: { ...kept, ...since(draft, base) }, base: kept, at: now, both };
 }
 
-/** `kept` is what the server has since the moment `now`; `name` is that of the draft. */
-export function useEditing<T extends object>(name: string, kept: T, now: string | null) {
+/** The fields of a draft that were changed since it was something else, as they are now. */
+export function since<T extends object>(one: T, other: T) {
+  return Object.fromEntries(differing(one, other).map((field) => [field, one[field]])) as Partial<T>;
+}
+
+/** `stored` is what the page has of the server, since the moment `version`; `name` is that of the draft. */
+export function useEditing<T extends object>(name: string, stored: T, version: string | null) {
   const [typed, setTyped] = useDraft(name);
+  // What a save was answered with is newer than what the page has, until that is fetched again.
+  const [answer, setAnswer] = useState<{ over: string | null; kept: T; now: string | null } | null>(null);
+  const { kept, now } = answer?.over === version ? answer : { kept: stored, now: version };
   const read = (text: string) => rebased(text === "" ? { draft: kept, base: kept, at: now } : (JSON.parse(text) as Edited<T>), kept, now);
   const edit = (change: (edited: Edited<T>) => Edited<T>) =>
     setTyped((text) => {
@@ -37,6 +45,10 @@ export function useEditing<T extends object>(name: string, kept: T, now: string 
       return same(draft, base) ? "" : JSON.stringify({ draft, base, at });
     });
   const edited = read(typed);
+  const shown = useRef(edited.draft);
+  useEffect(() => {
+    shown.current = edited.draft;
+  });
   return {
     ...edited,
     kept,
@@ -44,7 +56,25 @@ export function useEditing<T extends object>(name: string, kept: T, now: string 
     put: (fields: Partial<T>) => edit(({ draft, ...rest }) => ({ ...rest, draft: { ...draft, ...fields } })),
     settle: (field: keyof T, isMine: boolean) => edit(({ draft, base, at }) => ({ draft: isMine ? draft : { ...draft, [field]: kept[field] }, base: { ...base, [field]: kept[field] }, at })),
     clear: () => setTyped(""),
+    /** `sent` is kept now, as `kept`, under the name `place`: what was typed since it was sent stays a draft. Returns the field of `form` in which that goes on. */
+    saved: (sent: T, kept: T, at: string | null, place: string, form: HTMLFormElement | null) => {
+      const later = since(shown.current, sent);
+      const text = Object.keys(later).length === 0 ? "" : JSON.stringify({ draft: { ...kept, ...later }, base: kept, at });
+      setTyped(place === name ? text : "");
+      if (place === name) setAnswer({ over: version, kept, now: at });
+      else if (text !== "") keepDraft(place, text);
+      return text === "" ? null : (form?.querySelector(":focus")?.getAttribute("name") ?? null);
+    },
   };
+}
+
+/** Goes to a field of a form when it opens, behind the text that is there. */
+export function useFirstField(form: RefObject<HTMLFormElement | null>, name: string | null | undefined) {
+  useEffect(() => {
+    const field = name ? form.current?.querySelector<HTMLInputElement>(`[name="${name}"]`) : null;
+    field?.focus();
+    if (field?.type.startsWith("text")) field.setSelectionRange(field.value.length, field.value.length);
+  }, [form, name]);
 }
 
 /** Ctrl Enter sends a form from any of its fields. */

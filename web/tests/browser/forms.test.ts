@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { quay } from "./review";
-import type { Look, World } from "./world";
+import { held, type Look, type World } from "./world";
 
 let world: World;
 let failed = "";
@@ -14,6 +14,20 @@ before(async () => {
 after(() => world.end());
 
 const SIZES = ["wide", "phone"] as const;
+/** Types words while a request waits for its answer. */
+async function typeDuring(look: Look, method: string, path: string, send: () => Promise<unknown>, words: string) {
+  const { page } = look;
+  const answer = await held(look, path, method);
+  const asked = page.waitForRequest((request) => request.method() === method);
+  await send();
+  await asked;
+  await page.keyboard.type(words, { delay: 5 });
+  const answered = page.waitForResponse((response) => response.request().method() === method);
+  answer();
+  await answered;
+  await page.unroute(path);
+}
+
 const focused = ({ page }: Look, what: string) => page.waitForFunction((what) => document.activeElement?.matches(what), what);
 
 test("a review shows what an agent committed, and how much lies outside of the declared files", async () => {
@@ -134,5 +148,88 @@ test("Escape leaves a field, and only then its page", async () => {
   assert.equal(new URL(page.url()).pathname, "/work/T2");
   await page.keyboard.press("Escape");
   await page.waitForURL(/\/work\?task=T2/);
+  await look.close();
+});
+
+test("letters typed during and after a save stay, and the text before it never comes back", async () => {
+  const look = await world.open("/work/T2?tab=edit", "light", "wide");
+  const { page } = look;
+  const title = page.getByLabel("Title", { exact: true });
+  const stored = async () => ((await (await fetch(`${world.address}/api/work/tasks/T2`)).json()) as { task: { title: string } }).task.title;
+  await title.fill("Saved");
+  await page.evaluate(() => {
+    const seen = new Set<string>();
+    Object.assign(window, { seen });
+    const look = () => {
+      seen.add(document.querySelector<HTMLInputElement>("[name=title]")?.value ?? "");
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await typeDuring(look, "PATCH", "**/api/work/tasks/T2", () => page.keyboard.press("Control+Enter"), " and");
+  await page.keyboard.type(" more", { delay: 15 });
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  await look.settled();
+  assert.equal(await title.inputValue(), "Saved and more");
+  assert.deepEqual(await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen].filter((text) => !text.startsWith("Saved"))), []);
+  assert.equal(await stored(), "Saved");
+  assert.equal(await page.getByRole("alert").count(), 0);
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
+  assert.equal(await stored(), "Saved and more");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("letters typed while a task is created are the draft of that task", async () => {
+  const look = await world.open("/agents/tasks?task=new", "light", "wide");
+  const { page } = look;
+  await page.getByLabel("Title", { exact: true }).fill("Sweep");
+  await typeDuring(look, "POST", "**/api/work/tasks", () => page.keyboard.press("Control+Enter"), " the deck");
+  await page.getByRole("heading", { name: "Sweep", exact: true }).waitFor();
+  await focused(look, "[name=title]");
+  await page.keyboard.type(" twice");
+  await look.settled();
+  assert.equal(await page.getByLabel("Title", { exact: true }).inputValue(), "Sweep the deck twice");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("heading", { name: "Sweep the deck twice" }).waitFor();
+  await look.go("/agents/tasks?task=new");
+  assert.equal(await page.getByLabel("Title", { exact: true }).inputValue(), "");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("a new agent begins with its name, and letters typed while it is saved stay", async () => {
+  const look = await world.open("/agents/manage", "light", "wide");
+  const { page } = look;
+  const prompt = page.locator("[name=prompt]");
+  await page.keyboard.press("n");
+  await focused(look, "[name=name]");
+  await page.keyboard.type("Pilot");
+  await page.getByRole("tab", { name: "Prompt" }).click();
+  await prompt.fill("You steer");
+  await typeDuring(look, "POST", "**/api/agents/create", () => page.keyboard.press("Control+Enter"), " ships");
+  await page.waitForURL(/agent=pilot/);
+  await focused(look, "[name=prompt]");
+  await page.keyboard.type(" home");
+  assert.equal(await prompt.inputValue(), "You steer ships home");
+  await typeDuring(look, "PUT", "**/api/agents/pilot", () => page.keyboard.press("Control+Enter"), " safely");
+  await look.settled();
+  assert.equal(await prompt.inputValue(), "You steer ships home safely");
+  assert.equal(await page.getByRole("alert").count(), 0);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("words written while others are sent stay", async () => {
+  const look = await world.open(`/runs/${failed}/T1`, "light", "wide");
+  const { page } = look;
+  const words = page.getByLabel("Words for the agent");
+  await words.fill("Print three.");
+  await page.route("**/resume", (route) => route.fulfill({ status: 409, contentType: "application/json", body: '{"error":{"message":"not now"}}' }));
+  await page.route("**/api/runs", (route) => route.fulfill({ status: 409, contentType: "application/json", body: '{"error":{"message":"not now"}}' }));
+  await typeDuring(look, "PATCH", "**/api/work/tasks/T1", () => page.keyboard.press("Control+Enter"), " And four.");
+  await page.getByText("Not now.").waitFor();
+  assert.equal(await words.inputValue(), "And four.");
   await look.close();
 });

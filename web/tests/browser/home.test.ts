@@ -4,7 +4,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { harbour } from "./review";
-import type { Look, World } from "./world";
+import { held, type Look, type World } from "./world";
 
 let world: World;
 let failed = "";
@@ -249,25 +249,25 @@ test("keys typed after Ctrl K are in the palette, and Escape closes only it", as
   await look.close();
 });
 
-/** Holds back files until it is told to let them through. */
-async function held(look: Look, files: string): Promise<() => void> {
-  let release = () => {};
-  const gate = new Promise<void>((open) => {
-    release = open;
-  });
-  await look.page.route(files, async (route) => {
-    await gate;
-    await route.fallback();
-  });
-  return release;
-}
-
 test("keys that are pressed before their page is there do what they are for", async () => {
   const look = await world.open("/more", "light", "wide");
   const { page } = look;
   const start = await held(look, "**/assets/index-*.js");
   await page.goto(`${world.address}/work/T1`, { waitUntil: "commit" });
   await page.waitForFunction(() => "early" in window);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("paint");
+  start();
+  await page.waitForFunction(() => document.querySelector<HTMLInputElement>("dialog.palette input")?.value === "paint");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("keys that are pressed while the code of their page is on its way do what they are for", async () => {
+  const look = await world.open("/more", "light", "wide");
+  const { page } = look;
+  const start = await held(look, "**/assets/Task-*.js");
+  await page.goto(`${world.address}/work/T1`, { waitUntil: "domcontentloaded" });
   await page.keyboard.press("Control+k");
   await page.keyboard.type("paint");
   start();

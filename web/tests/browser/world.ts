@@ -245,6 +245,19 @@ export class Look {
   }
 }
 
+/** Holds back requests, those of one method or all, until they are let through. */
+export async function held({ page }: Look, files: string, method?: string): Promise<() => void> {
+  let release = () => {};
+  const gate = new Promise<void>((open) => {
+    release = open;
+  });
+  await page.route(files, async (route) => {
+    if (method === undefined || route.request().method() === method) await gate;
+    await route.fallback();
+  });
+  return release;
+}
+
 /** Pages from a folder in the place of those in the binary: no cargo build after every change. */
 async function serveFresh(context: BrowserContext, dist: string, address: string) {
   await context.route(`${address}/assets/*`, (route) => {
@@ -257,7 +270,8 @@ async function serveFresh(context: BrowserContext, dist: string, address: string
       if (route.request().resourceType() !== "document" || route.request().method() !== "GET") return route.fallback();
       const response = await route.fetch({ maxRedirects: 0 });
       if (response.status() >= 300 && response.status() < 400) return route.continue();
-      const html = readFileSync(join(dist, "index.html"), "utf8");
+      const workspace = /<meta name="workspace"[^>]*>/.exec(await response.text())?.[0] ?? "";
+      const html = readFileSync(join(dist, "index.html"), "utf8").replace("</title>", `</title>${workspace}`);
       const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
       return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
     },

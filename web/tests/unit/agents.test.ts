@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askedFor } from "../../src/agents/AskCard";
-import { changes, EMPTY, fieldOf, withTags, draftOf } from "../../src/agents/draft";
+import { since } from "../../src/parts/editing";
+import { EMPTY, fieldOf, withTags, draftOf } from "../../src/agents/draft";
 import { picture } from "../../src/agents/graph";
 import { differing } from "../../src/parts/editing";
 import type { Agent, Pending, Routed, Said } from "../../src/api/types";
@@ -42,7 +43,7 @@ test("what destroys says so on its button", () => {
 
 test("of an agent only what differs is sent, and faults find their field", () => {
   const draft = { ...EMPTY, name: "Lore keeper", tags: ["lore"] };
-  assert.deepEqual(changes(draft, EMPTY), { name: "Lore keeper", tags: ["lore"] });
+  assert.deepEqual(since(draft, EMPTY), { name: "Lore keeper", tags: ["lore"] });
   assert.deepEqual(differing(draft, draftOf({ name: "Lore keeper", tags: ["lore"], max_tokens: 4000 })), []);
   assert.equal(fieldOf({ field: "max_tokens" }), "max_tokens");
   assert.equal(fieldOf({ field: "elsewhere" }), null);

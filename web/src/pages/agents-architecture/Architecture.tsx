@@ -12,7 +12,6 @@ import { Page } from "../../shell/Page";
 import { useCommands, useStatus } from "../../shell/places";
 import { Executions } from "../../agents/Executions";
 import { AtWork, Part, usePresent } from "../home/AtWork";
-import { GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
 import type { Agent, Metrics } from "../../api/types";
@@ -80,7 +79,6 @@ export default function Architecture() {
             tabs={[
               { id: "delegations", label: "Delegations", content: <DelegationTracker delegations={delegations} agents={agents} open={open} onOpen={setOpen} /> },
               { id: "executions", label: "Executions", content: <Executions executions={executions} name={name} shown={watched} /> },
-              { id: "events", label: "Graph events", content: <GraphEvents name={name} /> },
             ]}
           />
           <p className="phone-only cleanup-phone">
@@ -113,7 +111,7 @@ export default function Architecture() {
               ))}
             </Part>
           )}
-          <AgentsTable agents={agents} metrics={metrics} resource={resource} />
+          <AgentsTable agents={agents} metrics={metrics} />
         </aside>
       </div>
     </Page>
@@ -189,7 +187,7 @@ function Cleanup({ agents }: { agents: readonly Agent[] }) {
 const MOST = 50;
 
 /** Every agent with how it fares; the text of the picture. */
-function AgentsTable({ agents, metrics }: { agents: readonly Agent[]; metrics: Resource<Metrics>; resource: Resource<unknown> }) {
+function AgentsTable({ agents, metrics }: { agents: readonly Agent[]; metrics: Resource<Metrics> }) {
   const known = useMemo(() => agents.filter((agent) => agent.status !== "archived"), [agents]);
   return (
     <section className="agents-table" aria-labelledby="agents-table">

@@ -4,6 +4,7 @@ import { Button } from "../../parts/Button";
 import { useDraft } from "../../parts/draft";
 import { Failure, api } from "../../api/request";
 import { touch } from "../../api/resource";
+import { cut } from "../../format";
 import { CHAT } from "../../agents/agents";
 import type { Conversation, Execution } from "../../api/types";
 
@@ -108,8 +109,7 @@ const TITLE = 80;
 /** Begins a conversation with an agent, or with the chat for designs and components. */
 export async function begin(agent: string, first: string): Promise<Conversation> {
   const line = first.trim().split("\n")[0] ?? "";
-  const title = [...line].length > TITLE ? `${[...line].slice(0, TITLE - 1).join("")}…` : line;
-  const { conversation } = await api.post<{ conversation: Conversation }>("/api/conversations/create", { agent_id: agent, title });
+  const { conversation } = await api.post<{ conversation: Conversation }>("/api/conversations/create", { agent_id: agent, title: cut(line, TITLE) });
   touch("/api/conversations");
   return { ...conversation, kind: conversation.kind ?? (agent === CHAT ? "chat" : "agent") };
 }

@@ -1,6 +1,9 @@
 /** From the messages of a conversation to the items of the thread: questions that were answered
  * become one line, and what belongs to one sender stands together. */
 import { CHAT_AGENTS } from "../../agents/agents";
+import { word } from "../../agents/AskCard";
+import { record, text } from "../../api/request";
+import { cut } from "../../format";
 import type { Said, Pending } from "../../api/types";
 
 export interface Entry {
@@ -89,7 +92,7 @@ function chosenIn(pending: Pending, text: string, reply: Said): string | null {
   const id = named.map(word).find((one) => candidates.includes(one)) ?? titled?.id;
   if (id === undefined) return null;
   const title = options.find((one) => one.id === id)?.title ?? "";
-  return `component ${id}${title === "" ? "" : ` ${brief(title)}`}`;
+  return `component ${id}${title === "" ? "" : ` ${cut(title, 60)}`}`;
 }
 
 function subject(pending: Pending): string {
@@ -102,13 +105,13 @@ function subject(pending: Pending): string {
 
 /** What holds since a yes. */
 function done(pending: Pending, reply: Said): string | null {
-  const result = fields(reply.metadata.tool_calls?.find((call) => call.name === pending.tool)?.result);
+  const result = record(reply.metadata.tool_calls?.find((call) => call.name === pending.tool)?.result) ?? {};
   if (typeof result["error"] === "string") return "but nothing was changed";
   const id = word(pending.args["componentId"]);
   const group = word(pending.args["security_group_title"]);
   switch (pending.tool) {
     case "addComponent":
-      return `component ${word(fields(result["component"])["component_id"]) || id} is added`;
+      return `component ${text(record(result["component"])?.["component_id"]) || id} is added`;
     case "deleteComponent":
       return `component ${id} is deleted`;
     case "addSecurityGroup":
@@ -116,7 +119,7 @@ function done(pending: Pending, reply: Said): string | null {
     case "removeSecurityGroup":
       return `${group} is off component ${id}`;
     default:
-      return listed(pending.changes.map((change) => `${change.label}${id === "" ? "" : ` of component ${id}`} is ${brief(change.after)}`)) || null;
+      return listed(pending.changes.map((change) => `${change.label}${id === "" ? "" : ` of component ${id}`} is ${cut(change.after, 60)}`)) || null;
   }
 }
 
@@ -124,18 +127,4 @@ function done(pending: Pending, reply: Said): string | null {
 function listed(words: readonly string[]): string {
   const more = words.length - 2;
   return words.slice(0, 2).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
-
-const LONGEST = 60;
-
-function brief(text: string): string {
-  return [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text;
-}
-
-function word(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function fields(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }

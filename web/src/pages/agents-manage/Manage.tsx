@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { AgentCRUDPanel } from "../../agents/AgentCRUDPanel";
 import { useAgents, useMetrics, Monogram, kindOf } from "../../agents/agents";
 import type { Agent, AgentStatus } from "../../api/types";
@@ -43,7 +43,10 @@ export default function Manage() {
     { keys: "K|ArrowUp", does: "Agent before", run: () => walk(-1) },
     { keys: "Escape", does: "Close the panel", run: close },
   ]);
-  const saved = (kept: string) => {
+  const [part, setPart] = useState<string | null>(null);
+  useEffect(() => setPart(null), [id]);
+  const saved = (kept: string, field: string | null) => {
+    if (isNew) setPart(field);
     toast(isNew ? "Created." : "Saved.");
     navigate(withQuery({ agent: kept, edit: null }));
   };
@@ -65,7 +68,7 @@ export default function Manage() {
         </div>
       }
     >
-      <Split panel={(isNew || id !== null) && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
+      <Split panel={(isNew || id !== null) && <AgentPanel agent={of(id)} id={id} part={isNew ? "name" : part} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
         <div className="pane">
           <Loaded of={resource}>
             {() =>
@@ -90,13 +93,14 @@ interface PanelProps {
   agent: Agent | undefined;
   /** None for a new one. */
   id: string | null;
+  part: string | null;
   resource: ReturnType<typeof useAgents>["resource"];
   agents: readonly Agent[];
-  onSaved: (id: string) => void;
+  onSaved: (id: string, field: string | null) => void;
   onClose: () => void;
 }
 
-function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProps) {
+function AgentPanel({ agent, id, part, resource, agents, onSaved, onClose }: PanelProps) {
   if (id !== null && !agent)
     return (
       <Panel label="Agent" title={id} onClose={onClose}>
@@ -112,7 +116,7 @@ function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProp
   );
   return (
     <Panel label={agent ? `Agent ${agent.name}` : "New agent"} title={agent?.name ?? "New agent"} above={above} onClose={onClose}>
-      <AgentCRUDPanel key={agent?.id ?? "new"} agent={agent ?? null} agents={agents} onSaved={onSaved} onClose={onClose} />
+      <AgentCRUDPanel key={agent?.id ?? "new"} agent={agent ?? null} agents={agents} part={part} onSaved={onSaved} onClose={onClose} />
     </Panel>
   );
 }

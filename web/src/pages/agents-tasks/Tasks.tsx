@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useAgents } from "../../agents/agents";
 import type { TaskStatus, TaskStats } from "../../api/types";
 import { path } from "../../api/request";
@@ -15,10 +15,12 @@ import { count, percent } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
 import { Filters, type FilterOf } from "../../parts/Filters";
 import { later } from "../../parts/later";
+import { code } from "../../routes";
 import "./tasks.css";
 
 const TaskForm = later(() => import("../work/TaskForm"));
-const TaskPanel = later(() => import("../work/TaskPanel"));
+const panelPart = code(() => import("../work/TaskPanel"));
+const TaskPanel = later(panelPart);
 
 export default function Tasks() {
   const { query } = usePlace();
@@ -39,6 +41,8 @@ export default function Tasks() {
     navigate(withQuery({ task, tab: null }));
     if (task === null) requestAnimationFrame(() => opener.current?.focus());
   };
+  // What a new task opens with is there when it is created.
+  useEffect(() => void (id === "new" && panelPart.load()), [id]);
   const follow = useFollowedFocus(titleOf);
   const move = (task: Card, to: TaskStatus) => {
     follow(task.id);
@@ -99,7 +103,7 @@ export default function Tasks() {
         panel={
           id === "new" ? (
             <Panel label="New task" title="New task" onClose={() => open(null)}>
-              <TaskForm task={null} onClose={() => open(null)} onCreated={(made) => open(made)} />
+              <TaskForm task={null} onClose={() => open(null)} onCreated={open} />
             </Panel>
           ) : (
             id !== null && <TaskPanel key={id} id={id} first="edit" part={part} back="Back to the board" onClose={() => open(null)} />

@@ -1,7 +1,7 @@
 // Ask the supervisor: the field on top, the answer under it, who was used and what came back.
 import { useState, type FormEvent, type ReactNode } from "react";
 import { type Got, touchesRun, type RunPage } from "../../api/types";
-import { api, path } from "../../api/request";
+import { api, path, record } from "../../api/request";
 import { useResource, useAct } from "../../api/resource";
 import { Button, Code } from "../../parts/Button";
 import { Empty, Trouble, Absent, Loaded, sentence } from "../../parts/States";
@@ -198,8 +198,6 @@ function Course({ name, told }: { name: string; told: readonly Told[] }) {
 }
 
 function failed(result: Record<string, unknown>): string | null {
-  const error = result["error"];
-  if (typeof error !== "object" || error === null) return null;
-  const { type, message } = error as { type?: unknown; message?: unknown };
-  return [type, message].filter((word) => typeof word === "string").join(": ") || "failed";
+  const error = record(result["error"]);
+  return error && ([error["type"], error["message"]].filter((word) => typeof word === "string").join(": ") || "failed");
 }

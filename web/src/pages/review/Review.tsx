@@ -66,7 +66,7 @@ function OfRun({ id, task }: { id: string; task: string }) {
         {(data) =>
           step && attempt ? (
             <Loaded of={page} rows={10}>
-              {(asked) => <Both key={attempt.attempt} run={data.run} step={step} attempt={attempt} task={asked} />}
+              {(asked) => <Both run={data.run} step={step} attempt={attempt} task={asked} />}
             </Loaded>
           ) : (
             <Absent id={`Attempt ${number ?? ""} of ${task}`} back={<TextLink href={`/runs/${encodeURIComponent(id)}`}>Back to the run</TextLink>} />
@@ -131,7 +131,7 @@ function Both(reviewed: Reviewed) {
                 </Loaded>
               ),
             },
-            { id: "log", label: "Log", content: <Log {...where} /> },
+            { id: "log", label: "Log", content: <Log key={attempt.attempt} {...where} /> },
             { id: "prompt", label: "Prompt", content: <SentPrompt {...where} /> },
             { id: "usage", label: "Usage", content: <UsageTab task={step} attempt={attempt} /> },
           ]}
@@ -243,7 +243,8 @@ function Answer({ run, step, attempt, task, draft: [words, setWords] }: Reviewed
       await api.patch(at, { notes: [words.trim()] });
       toast("The words are kept as a note for the next attempt.");
     }
-    setWords("");
+    // What was written since it was sent stays.
+    setWords((now) => (now.startsWith(words) ? now.slice(words.length).trimStart() : now));
     if (how === "retry") {
       if (closed) await api.post(`${at}/reopen`);
       const started = await api.post<{ run: RunRow }>("/api/runs", { tasks: [id] });

@@ -1,12 +1,13 @@
 // All fields of a task, for a new one and for one that is there. What is typed is kept until it is saved.
 import { useEffect, useEffectEvent, useRef, useState, type FormEvent } from "react";
+import { flushSync } from "react-dom";
 import { SUPERVISOR, questionOf, useAgents } from "../../agents/agents";
 import { ScoreView } from "../../agents/ScoreView";
 import { api } from "../../api/request";
-import { touch, useAct } from "../../api/resource";
+import { refetch, touch, useAct } from "../../api/resource";
 import type { Routed, TaskPage } from "../../api/types";
 import { Button } from "../../parts/Button";
-import { BothVersions, Discard, sendByKey, useEditing } from "../../parts/editing";
+import { BothVersions, Discard, sendByKey, useEditing, useFirstField } from "../../parts/editing";
 import { Field } from "../../parts/Field";
 import { sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
@@ -60,30 +61,30 @@ interface Props {
   /** The field that is gone to. */
   part?: string | null | undefined;
   onClose?: () => void;
-  onCreated?: (id: string) => void;
+  /** The field is that in which somebody goes on typing. */
+  onCreated?: (id: string, field: string | null) => void;
 }
 
 export default function TaskForm({ task, part, onClose, onCreated }: Props) {
   const isNew = task === null;
   const editing = useEditing(`task.${task?.id ?? "new"}`, draftOf(task), task?.updatedAt ?? null);
-  const { draft, base, at, both, dirty, clear } = editing;
+  const { draft, base, at, both, dirty, clear, saved } = editing;
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
-    const name = part ?? (isNew ? "title" : null);
-    if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
-  }, [part, isNew]);
+  useFirstField(form, part ?? (isNew ? "title" : null));
   const sent = useRef(at);
   const put = (name: Name) => (text: string) => editing.put({ [name]: text });
   const [save, { busy, failure, forgive }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
+    if (busy) return;
     const where = "/api/work/tasks";
     sent.current = at;
     const body = bodyOf(draft, base, isNew);
     try {
       const { task: made } = await (isNew ? api.post<{ task: Task }>(where, body) : api.patch<{ task: Task }>(`${where}/${encodeURIComponent(task.id)}`, body, { headers: { "if-match": `"${at}"` } }));
-      clear();
+      if (isNew) await refetch(`${where}/${made.id}`);
+      const field = saved(draft, draftOf(made), made.updatedAt, `task.${made.id}`, form.current);
       toast(isNew ? `Created ${made.id}.` : "Saved.");
-      if (isNew) onCreated?.(made.id);
+      if (isNew) flushSync(() => onCreated?.(made.id, field));
     } finally {
       touch("/api/");
     }
