@@ -40,12 +40,12 @@ const TYPED = "input:not([type=checkbox]):not([type=radio]), textarea, select, [
 
 let before = { key: "", at: 0 };
 
-/** Keys that came before any code was there: index.html hears them. A click clears them. */
+/** Keys that came before the page was drawn: index.html hears them until then. A click clears them. */
 const early = window.early?.keys ?? [];
-if (window.early) window.removeEventListener("keydown", window.early.hear);
 window.addEventListener("pointerdown", () => early.splice(0), { capture: true, once: true });
 
 function replay() {
+  if (window.early) window.removeEventListener("keydown", window.early.hear);
   for (const event of early.splice(0)) if (performance.now() - event.timeStamp < 10_000) document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", event));
 }
 
