@@ -138,6 +138,8 @@ codes! {
         "Use the command in `fix`.";
     TaskChanged = "E_TASK_CHANGED", 6, 409, "The task was changed since the caller read it; nothing was changed.",
         "Read the task again, and decide what of both changes stays.";
+    OtherWorkspace = "E_OTHER_WORKSPACE", 6, 409, "The request is for another workspace than that of the server; nothing was changed.",
+        "Load the page again: another server has its address now.";
     NotReady = "E_NOT_READY", 6, 409, "The task depends on unfinished tasks; nothing was changed.",
         "Claim another task with `cleo claim --next`; `--force` claims this one anyway (recorded in the log).";
     UndoConflict = "E_UNDO_CONFLICT", 6, 409, "A later operation changed one of the tasks; nothing was changed.",

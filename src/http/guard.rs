@@ -134,6 +134,16 @@ pub(super) fn check_origin(
     Err(suggest_allowing(error, "--allow-origin", origin, name))
 }
 
+/// Refuses pages of another workspace, whose server had this address before.
+pub(super) fn check_workspace(server: &Server, headers: &HeaderMap) -> Result<()> {
+    let named = headers.get("cleo-workspace");
+    if named.is_none_or(|named| *named == server.pages.workspace) {
+        return Ok(());
+    }
+    let message = "the page is of another workspace than this server; load it again";
+    Err(Error::new(Code::OtherWorkspace, message))
+}
+
 pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
     if let Some(secret) = bearer(headers) {
         return find_caller(server, secret);

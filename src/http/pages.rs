@@ -60,8 +60,8 @@ const FORM: &str = "<form><label for=\"query\">Query</label>\
 pub(super) struct Pages {
     index: String,
     policy: String,
-    /// A name of the workspace, by which a browser keeps drafts of workspaces apart.
-    workspace: String,
+    /// A name of the workspace, by which pages keep drafts apart and say where they write.
+    pub(super) workspace: String,
 }
 
 impl Pages {

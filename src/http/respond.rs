@@ -142,6 +142,7 @@ fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Call
     guard::check_once(headers)?;
     let host = guard::check_host(server, headers, request.uri())?;
     guard::check_origin(server, &host, headers, request.uri().path())?;
+    guard::check_workspace(server, headers)?;
     let caller = guard::caller(server, headers).ok();
     let who = || guard::rate_key(caller.as_ref(), peer);
     server.rates.count_call(who, Instant::now())?;

@@ -160,6 +160,7 @@ const ROWS: &[Row] = &[
     row("E_STATUS_REFUSED", "cleo complete T2", "cleo start T2").fix("cleo reopen T2").changes(&["task T2", "operation"]),
     call("E_TASK_CHANGED", "", "PATCH /api/work/tasks/T2", "content-type: application/json\r\nif-match: \"2020-01-01T00:00:00.000Z\"\r\n", "{\"title\":\"x\"}")
         .fix("cleo show T2"),
+    call("E_OTHER_WORKSPACE", "", "POST /api/work/tasks", "content-type: application/json\r\ncleo-workspace: sha256-x\r\n", "{\"title\":\"x\"}"),
     row("E_NOT_READY", "", "cleo claim T3").fix("cleo claim --next").changes(&["task T2", "operation"]),
     row("E_UNDO_CONFLICT", "cleo update T2 --title one && cleo update T2 --title two", "cleo undo 2")
         .fix("cleo log --operation 3"),

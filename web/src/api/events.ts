@@ -48,8 +48,7 @@ function listen() {
   mine.onopen = opened;
   mine.onerror = () => {
     lostAt ||= Date.now();
-    // Whether cleo answers at all is known at once, not with the next request of a page.
-    void api.get("/api/status").catch(() => undefined);
+    ask();
     // The browser connects again by itself, but not after a refusal.
     if (mine.readyState === EventSource.CLOSED) setTimeout(() => source === mine && listen(), SOON * (0.75 + Math.random() / 2));
   };
@@ -60,8 +59,14 @@ function listen() {
   });
 }
 
+/** Whether cleo answers at all, and for this workspace, is known at once, not with the next request of a page. */
+function ask() {
+  void api.get("/api/status").catch(() => undefined);
+}
+
 function opened() {
   answered();
+  if (lostAt !== 0) ask();
   if (lostAt !== 0 && last === "") queue(REFRESH);
   lostAt = 0;
   setLine("live");

@@ -14,14 +14,21 @@ async function call<T>(method: string, path: string, body: unknown, ask: Ask): P
   if (!response.ok) {
     const failure = failureOf(response.status, answer, response.headers.get("x-request-id"));
     if (response.status === 401) toSignIn();
+    // Another server has this address now. Drafts are kept by workspace, and come back with it.
+    if (failure.code === "E_OTHER_WORKSPACE") window.location.reload();
     throw failure;
   }
   ask.heard?.(response.headers);
   return answer as T;
 }
 
+/** The workspace of this page, by the name that its server gave it. */
+export function workspace() {
+  return document.querySelector<HTMLMetaElement>("meta[name=workspace]")?.content ?? "";
+}
+
 async function send(method: string, path: string, body: unknown, ask: Ask): Promise<Response> {
-  const headers: Record<string, string> = { accept: "application/json", ...ask.headers };
+  const headers: Record<string, string> = { accept: "application/json", ...(workspace() && { "cleo-workspace": workspace() }), ...ask.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
     const response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: ask.signal ?? null });

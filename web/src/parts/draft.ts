@@ -1,9 +1,10 @@
 import { useRef, useState } from "react";
+import { workspace } from "../api/request";
 import { keep, read } from "../shell/settings";
 
 /** Another workspace at the same address has drafts of its own. */
 function placeOf(name: string) {
-  return `draft.${document.querySelector<HTMLMetaElement>("meta[name=workspace]")?.content ?? ""}.${name}`;
+  return `draft.${workspace()}.${name}`;
 }
 
 /** Keeps a text as the draft of a name, or takes that away. */
