@@ -123,6 +123,32 @@ test("epics are lanes of the board, which are folded and hold their parts", asyn
   await look.close();
 });
 
+test("a card that is dragged to another lane is part of that epic", async () => {
+  const look = await world.open("/agents/tasks?group=epic", "light", "wide");
+  const { page } = look;
+  const [lane, rest] = [page.getByRole("group", { name: "Open the harbour" }), page.getByRole("group", { name: "Without an epic" })];
+  const todo = rest.locator("[data-column=todo]");
+  await page.getByText("Without an epic").click();
+  await todo.getByRole("button", { name: "Watch the tide", exact: true }).waitFor();
+  const shown = await todo.locator("[data-task]").count();
+  assert.match(await todo.getByRole("heading").innerText(), new RegExp(`\\b${shown}\\b`), "epics are not counted");
+  const [from, to] = [await lane.getByText("Dig", { exact: true }).boundingBox(), await todo.boundingBox()];
+  assert.ok(from && to);
+  await page.mouse.move(from.x + 8, from.y + 8);
+  await page.mouse.down();
+  await page.mouse.move(to.x + 80, to.y + 60, { steps: 8 });
+  await rest.locator(".agent-lane.over[data-column=todo]").waitFor();
+  await page.mouse.up();
+  await todo.getByRole("button", { name: "Dig", exact: true }).waitFor();
+  await page.getByText("Moved to to do.").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await lane.locator("[data-column=todo]").getByRole("button", { name: "Dig", exact: true }).waitFor();
+  await look.settled();
+  assert.match(world.cleo("list", "--tree", "--all"), /Open the harbour.*Dig/s);
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("what needs a person has one button each", async () => {
   const look = await world.open("/", "light", "wide");
   const { page } = look;

@@ -23,7 +23,7 @@ interface BoardProps {
   moves: Moves;
   registry: Registry;
   selected: string | null;
-  onMove: (task: Card, to: TaskStatus) => void;
+  onMove: (task: Card, to: TaskStatus, lane?: string) => void;
   onOpen: (task: Card) => void;
 }
 
@@ -49,7 +49,7 @@ interface Dragged {
   /** Where the card was. */
   box: { left: number; top: number; width: number };
   /** The column under the pointer. */
-  over?: TaskStatus | undefined;
+  over?: { status: TaskStatus; lane: string | undefined } | undefined;
 }
 
 /** A click is no drag: it begins after a few pixels, or on a touch screen after holding. */
@@ -85,11 +85,11 @@ function useDrag(known: ReadonlyMap<string, Card>, onMove: BoardProps["onMove"])
       if (!drag) lift();
       if (picture.current) picture.current.style.translate = `${x}px ${y}px`;
       const { column, lane } = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>("[data-column]")?.dataset ?? {};
-      const over = lane === task.lane ? (column as TaskStatus | undefined) : undefined;
-      if (drag && drag.over !== over) show({ ...drag, over });
+      const over = column ? { status: column as TaskStatus, lane } : undefined;
+      if (drag && (drag.over?.status !== over?.status || drag.over?.lane !== lane)) show({ ...drag, over });
     });
     on("pointerup", () => {
-      if (drag?.over && picture.current) onMove(task, drag.over);
+      if (drag?.over && picture.current) onMove(task, drag.over.status, drag.over.lane);
       // The click that comes with it opens nothing.
       if (drag) window.addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true, signal: AbortSignal.timeout(50) });
       end();
@@ -158,7 +158,7 @@ function Lanes(props: ColumnsProps) {
 type ColumnProps = Omit<ColumnsProps, "columns" | "label"> & { status: TaskStatus };
 
 function Column({ status, lane, dragged, onGrab, filter, moves, standings, registry, selected, onMove, onOpen }: ColumnProps) {
-  const isOver = dragged?.over === status && dragged.task.lane === lane;
+  const isOver = dragged?.over?.status === status && dragged.over.lane === lane;
   const { tasks, total, loading, failure, more, reload } = useColumn(status, filter, lane, moves);
   const at = tasks.findIndex(({ id }) => moves.moved.has(id));
   const heading = useId();

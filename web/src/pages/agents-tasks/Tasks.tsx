@@ -44,9 +44,9 @@ export default function Tasks() {
   // What a new task opens with is there when it is created.
   useEffect(() => void (id === "new" && panelPart.load()), [id]);
   const follow = useFollowedFocus(titleOf);
-  const move = (task: Card, to: TaskStatus) => {
+  const move = (task: Card, to: TaskStatus, lane?: string) => {
     follow(task.id);
-    moves.move(task, to);
+    moves.move(task, to, lane);
   };
   const focused = () => moves.known.get(document.activeElement?.closest("[data-task]")?.getAttribute("data-task") ?? "");
   const shift = (step: number) => {

@@ -36,7 +36,7 @@ export function useMoves() {
   const [refused, setRefused] = useState<Refused | null>(null);
   /** The cards that were listed, for keys. */
   const known = useRef(new Map<string, Card>()).current;
-  const move = useCallback((task: Card, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
+  const move = useCallback((task: Card, to: TaskStatus, lane = task.lane) => void moveTo(task, to, lane, setMoved, setRefused), []);
   /** What the server says by now needs no memory of its own. */
   const settle = useCallback((ids: string[]) => setMoved((now) => new Map([...now].filter(([id]) => !ids.includes(id)))), []);
   return { moved, move, settle, known, refused, forgive: () => setRefused(null) };
@@ -48,22 +48,23 @@ export function useColumn(status: TaskStatus, filter: Filter, lane: string | und
   const of = lane === APART ? { nested: false } : { parent: lane };
   const pathFor = (page: number) => path("/api/tasks", { status, ...filter, ...of, limit: page === 0 ? FIRST : PAGE, offset: page === 0 ? null : FIRST + (page - 1) * PAGE });
   const { pages, ...rest } = usePages<{ tasks: AgentTask[]; total: number }>(pathFor, isOfTasks);
-  const listed = useMemo(() => {
+  const { listed, hidden } = useMemo(() => {
     const headings = new Set(epics?.groups.map((group) => group.id));
-    const cards = pages.flatMap((page) => page.tasks).filter((task) => !headings.has(task.id));
-    return [...new Map(cards.map((task): [string, Card] => [task.id, { ...task, lane }])).values()];
+    const all = pages.flatMap((page) => page.tasks);
+    const cards = all.filter((task) => !headings.has(task.id));
+    return { listed: [...new Map(cards.map((task): [string, Card] => [task.id, { ...task, lane }])).values()], hidden: all.length - cards.length };
   }, [pages, epics, lane]);
   useEffect(() => {
     listed.forEach((task) => known.set(task.id, task));
-    const there = listed.filter((task) => moved.get(task.id)?.status === status).map((task) => task.id);
+    const there = listed.filter(({ id }) => moved.get(id)?.status === status && moved.get(id)?.lane === lane).map((task) => task.id);
     if (there.length > 0) settle(there);
-  }, [listed, moved, status, settle, known]);
+  }, [listed, moved, status, lane, settle, known]);
   const tasks = useMemo(() => {
     const all = [...listed.filter((task) => !moved.has(task.id)), ...[...moved.values()].filter((task) => task.status === status && task.lane === lane)];
     const ended = (task: AgentTask) => task.completed_at ?? task.updated_at;
     return all.sort(isPast(status) ? (one, other) => ended(other).localeCompare(ended(one)) : byUrgency);
   }, [listed, moved, status, lane]);
-  return { tasks, total: pages[0]?.total ?? 0, ...rest };
+  return { tasks, total: (pages[0]?.total ?? 0) - hidden, ...rest };
 }
 
 /** What runs know of tasks, which their status does not say: those that can be run, with why the last attempt failed, and those that agents work on. */
@@ -95,16 +96,22 @@ function isPast(status: TaskStatus) {
 
 type Put<T> = (change: T | ((now: T) => T)) => void;
 
-async function moveTo(task: Card, to: TaskStatus, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
-  if (task.status === to) return;
-  const there = { ...task, status: to, isOnItsWay: true };
+/** Another lane is another epic: then it is made a part of that first. */
+async function moveTo(task: Card, to: TaskStatus, lane: string | undefined, setMoved: Put<Moves["moved"]>, setRefused: Put<Refused | null>) {
+  if (task.status === to && task.lane === lane) return;
+  const there = { ...task, status: to, lane, isOnItsWay: true };
   setMoved((now) => new Map(now).set(task.id, there));
   setRefused(null);
   try {
     // One that somebody else has changed meanwhile stays as it is.
     const headers: Record<string, string> = task.isOnItsWay ? {} : { "if-match": `"${task.updated_at}"` };
-    const { task: kept } = await api.put<{ task: AgentTask }>(`/api/tasks/${encodeURIComponent(task.id)}`, { status: to }, { headers });
-    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo({ ...task, ...kept }, task.status, setMoved, setRefused) });
+    const at = `tasks/${encodeURIComponent(task.id)}`;
+    if (task.lane !== lane) {
+      const { task: part } = await api.patch<{ task: { updatedAt: string } }>(`/api/work/${at}`, { parent: lane === APART ? null : (lane ?? null) }, { headers });
+      headers["if-match"] = `"${part.updatedAt}"`;
+    }
+    const { task: kept } = await api.put<{ task: AgentTask }>(`/api/${at}`, { status: to }, { headers });
+    toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo({ ...task, ...kept, lane }, task.status, task.lane, setMoved, setRefused) });
   } catch (fault) {
     setMoved((now) => new Map([...now].filter(([id]) => id !== task.id)));
     setRefused({ task, failure: Failure.from(fault) });
