@@ -1,5 +1,5 @@
 // A form over what the server keeps. What is typed stays in this browser until it is saved, and a change that was made elsewhere is never written over.
-import { useEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
+import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type RefObject } from "react";
 import { Button } from "./Button";
 import { keepDraft, useDraft } from "./draft";
 
@@ -86,9 +86,11 @@ export function sendByKey(event: KeyboardEvent<HTMLFormElement>) {
 
 /** The fields that were changed elsewhere too: for each, one of both versions is chosen. */
 export function BothVersions<T extends object>({ editing: { both, kept, settle }, labels, onSettled }: { editing: Editing<T>; labels: Partial<Record<keyof T, string>>; onSettled: () => void }) {
-  const choose = (field: keyof T, isMine: boolean) => () => {
+  const choose = (field: keyof T, isMine: boolean) => (event: MouseEvent<HTMLButtonElement>) => {
+    const { form } = event.currentTarget;
     settle(field, isMine);
     onSettled();
+    requestAnimationFrame(() => form?.querySelector<HTMLElement>(`[role=alert] button, [name="${String(field)}"], input`)?.focus());
   };
   if (both.length === 0) return null;
   return (

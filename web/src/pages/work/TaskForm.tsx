@@ -89,7 +89,10 @@ export default function TaskForm({ task, part, onClose, onCreated }: Props) {
       touch("/api/");
     }
   });
-  useEffect(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus(), [failure]);
+  const isBoth = both.length > 0;
+  useEffect(() => {
+    if (failure) form.current?.querySelector<HTMLElement>(isBoth ? "[role=alert] button" : "[aria-invalid=true]")?.focus();
+  }, [failure, isBoth]);
   // Others changed other fields only: it is sent again, over what is kept now.
   const isMerged = failure?.code === "E_TASK_CHANGED" && sent.current !== at && both.length === 0;
   const sendAgain = useEffectEvent(() => {
