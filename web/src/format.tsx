@@ -77,6 +77,11 @@ export function cut(text: string, most: number) {
   return [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
 }
 
+/** Signs that are not seen, and change what is, are written out. */
+export function visible(text: string) {
+  return text.replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+}
+
 export function plural(n: number, one: string, many = one + "s") {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

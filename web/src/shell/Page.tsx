@@ -1,6 +1,6 @@
 // A page: top bar with the breadcrumbs and the h1, rail, body. Everything else is the page's own.
 import { useEffect, type ReactNode, Component, useRef, type KeyboardEvent, type PointerEvent, Fragment } from "react";
-import { Id } from "../format";
+import { Id, visible } from "../format";
 import { GoneNotice } from "./Sidebar";
 import { unanswered, useConnection } from "../api/request";
 import { Button } from "../parts/Button";
@@ -20,7 +20,8 @@ interface PageProps {
   children: ReactNode;
 }
 
-export function Page({ title, id, crumbs = [], actions, rail, children }: PageProps) {
+export function Page({ title: given, id, crumbs = [], actions, rail, children }: PageProps) {
+  const title = visible(given);
   useEffect(() => {
     const words = [id ? `${id} ${title}` : title, ...crumbs.map((crumb) => crumb.label).reverse(), "cleo"];
     document.title = words.join(" · ");

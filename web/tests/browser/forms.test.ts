@@ -48,7 +48,7 @@ test("a comment on a line goes with the words, which Ctrl Enter sends", async ()
   await page.keyboard.press("Enter");
   await focused(look, "textarea");
   await page.keyboard.type("print three");
-  assert.match(await page.getByLabel("Words for the agent").inputValue(), /^main\.rs:\d: print three$/);
+  assert.match(await page.getByLabel("Words for the agent").inputValue(), /^main\.rs:2 \(removed\): print three$/);
   await page.keyboard.press("Control+Enter");
   await page.getByText("was told of a line").first().waitFor();
   assert.deepEqual(look.faults, []);
@@ -90,6 +90,38 @@ test("a change elsewhere that meets no field of mine is merged, and mine is save
   assert.equal(await page.getByRole("alert").count(), 0);
   const { task } = (await (await fetch(`${world.address}/api/work/tasks/T2`)).json()) as { task: { title: string; description: string } };
   assert.deepEqual([task.title, task.description], ["Dig deeper", "By hand."]);
+  await look.close();
+});
+
+test("a conflict that a save met has the focus, and a choice leads back into the form", async () => {
+  const look = await world.open("/more", "light", "wide");
+  const { page } = look;
+  await page.setViewportSize({ width: 1440, height: 500 });
+  await page.route("**/api/events*", (route) => route.abort());
+  await look.go("/work/T3?tab=edit");
+  await page.getByLabel("Title", { exact: true }).fill("Mine");
+  world.cleo("update", "T3", "--title", "Theirs");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("title is now “Theirs”").waitFor();
+  await focused(look, "[role=alert] button");
+  await page.keyboard.press("Enter");
+  await focused(look, "[name=title]");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Mine" }).waitFor();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await look.close();
+});
+
+test("on a phone the answer to a review comes before its diff, and too many words are told", async () => {
+  const look = await world.open(`/runs/${failed}/T1`, "light", "phone");
+  const { page } = look;
+  const words = page.getByLabel("Words for the agent");
+  const [answer, diff] = [await words.boundingBox(), await page.getByRole("tab", { name: /^Changes/ }).boundingBox()];
+  assert.ok(answer && diff && answer.y < diff.y);
+  await words.fill("x".repeat(4001));
+  await page.getByText("4,001 characters; 4,000 are allowed.").waitFor();
+  await look.sound("too-many-words");
   await look.close();
 });
 

@@ -17,7 +17,7 @@ echo "Task complete. See MANIFEST.jsonl for summary."
 
 /** Commits what it does, with a file that the task does not declare. */
 const COMMITTER = `#!/bin/sh
-grep -q "main.rs:[0-9]: print three" "$1" && echo "was told of a line"
+grep -q "main.rs:[0-9] (removed): print three" "$1" && echo "was told of a line"
 printf 'fn main() {\\n    println!("two");\\n}\\n' > main.rs
 echo "more" >> other.txt
 git add main.rs other.txt

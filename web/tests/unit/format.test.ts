@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, cost, duration, offset, percent, plural, tokens, ago } from "../../src/format";
+import { bytes, cost, duration, offset, percent, plural, tokens, ago, visible } from "../../src/format";
 
 test("durations have the unit that fits", () => {
   const rows: [number, string][] = [
@@ -51,4 +51,8 @@ test("times are relative under a day", () => {
   assert.equal(ago("2026-11-20T12:00:00Z", now), "20 Nov");
   assert.equal(ago("2026-11-22T12:30:00Z", now), "in 30 min");
   assert.equal(ago("nonsense", now), "unknown");
+});
+
+test("signs that change what is seen are written out", () => {
+  assert.equal(visible("evil\u202etxt.exe"), "evil⟨U+202E⟩txt.exe");
 });

@@ -3,7 +3,7 @@ import { useState, type FormEvent } from "react";
 import { api } from "../../api/request";
 import { touch, useAct, useResource } from "../../api/resource";
 import { isLive, touchesRun, type Attempt, type Diff, type FileChange, type RunPage, type RunRow, type RunTask, type TaskPage } from "../../api/types";
-import { Cost, Duration, plural } from "../../format";
+import { Cost, Duration, count, plural, visible } from "../../format";
 import { Button, TextButton } from "../../parts/Button";
 import { Fact, Lines, Rail, StateFact } from "../../parts/Facts";
 import { Field } from "../../parts/Field";
@@ -20,6 +20,7 @@ import { useCommands } from "../../shell/places";
 import { Log } from "../runs/Log";
 import { AttemptMenu, Proof, SentPrompt, UsageTab } from "../runs/attempt";
 import { useTask } from "../work/filters";
+import { RunButtons } from "../work/RunButtons";
 import { Hunks, linesOf } from "./lines";
 import { Criteria, Description } from "../work/tabs/Overview";
 import type { ViewProps } from "../../routes";
@@ -54,6 +55,7 @@ function OfRun({ id, task }: { id: string; task: string }) {
         attempt && (
           <>
             <AttemptMenu step={step} now={attempt} />
+            {run.data && isLive(run.data.run.status) && <RunButtons id={task} state="running" run={id} tried />}
             <Link className="button" href={`/runs/${encodeURIComponent(id)}?task=${task}&attempt=${attempt.attempt}`}>
               Open the run
             </Link>
@@ -170,16 +172,16 @@ function Changes({ diff, last, onComment }: { diff: Diff; last: boolean; onComme
           <summary>
             {plural(outside.length, "changed file lies", "changed files lie")} outside of the declared ones{place === "workspace" && ", and cannot be told from the work of others"}.
           </summary>
-          <Lines of={outside} look="mono" />
+          <Lines of={outside.map(visible)} look="mono" />
         </details>
       )}
-      {total === 0 && <Empty>No file differs.</Empty>}
+      {total + outside.length === 0 && <Empty>No file differs.</Empty>}
       {files.length > 1 && (
         <ul className="section change-names" aria-label="Changed files">
           {files.map((file) => (
             <li key={file.path}>
               <a className="link mono ell" href={`#${encodeURIComponent(file.path)}`}>
-                {file.path}
+                {visible(file.path)}
               </a>
               <Counts file={file} />
             </li>
@@ -213,18 +215,21 @@ function Changed({ file, onComment }: { file: FileChange; onComment: (place: str
   return (
     <details className="change" id={encodeURIComponent(file.path)} open>
       <summary>
-        <span className="mono strong ell">{file.path}</span>
+        <span className="mono strong ell">{visible(file.path)}</span>
         {file.change !== "changed" && <span className="chip">{file.change}</span>}
         <span className="grow" />
         <Counts file={file} />
       </summary>
       {file.text === null && <p className="muted small padded">{file.cut ? "Too long to be shown." : "No text: binary, empty, or only its mode differs."}</p>}
-      {lines.length > 0 && <Hunks lines={shown} path={file.path} onComment={onComment} />}
+      {lines.length > 0 && <Hunks lines={shown} path={visible(file.path)} onComment={onComment} />}
       {shown.length < lines.length && <TextButton onClick={() => setWhole(true)}>Show all {lines.length} lines</TextButton>}
       {file.cut && file.text !== null && <p className="muted small padded">There is more. See it with git.</p>}
     </details>
   );
 }
+
+/** Most characters of the words. */
+const MOST = 4000;
 
 type How = "approve" | "retry" | "same" | "note" | "send";
 
@@ -265,10 +270,10 @@ function Answer({ run, step, attempt, task, draft: [words, setWords] }: Reviewed
   // What was refused is approved only by who has done something about it since.
   const sendsBack = said || step.state === "failed";
   const primary: How | null = atWork ? "send" : live ? "note" : sendsBack ? (resumes ? "same" : "retry") : closed ? null : "approve";
-  const lacks = live && !said ? "Write the words first" : undefined;
+  const lacks = words.length > MOST ? "There are too many words" : live && !said ? "Write the words first" : undefined;
   const all: Record<How, { label: string; cli?: string; fits: boolean; title?: string }> = {
     send: { label: "Send to the agent", cli: `cleo runs send ${run.id} ${id} "…"`, fits: atWork },
-    note: { label: "Keep for the next attempt", fits: live },
+    note: { label: step.state === "failed" ? "Keep as a note" : "Keep for the next attempt", fits: live },
     approve: { label: "Approve", cli: `cleo complete ${id}`, fits: !closed && !live },
     same: {
       label: step.canContinue ? "Send to the same agent" : "Retry in this run",
@@ -290,14 +295,14 @@ function Answer({ run, step, attempt, task, draft: [words, setWords] }: Reviewed
       <Field
         label="Words for the agent"
         rows={3}
-        maxLength={4000}
+        fault={words.length > MOST ? `${count(words.length)} characters; ${count(MOST)} are allowed.` : undefined}
         value={words}
         onText={setWords}
         hint={
           atWork
             ? `Sent at once: the agent is interrupted and ${step.canContinue ? "continues its conversation with them" : "begins again with the whole prompt and them"}; what it changed stays.`
             : live
-              ? "Kept as a note. The next attempt of this run gets it."
+              ? `Kept as a note. ${step.state === "failed" ? "This run does not try it again: once it has ended, you can retry it with these words." : "The next attempt of this run gets it."}`
               : step.canContinue && resumes
                 ? "The same agent continues its conversation; another one gets the whole prompt, with your words at its end."
                 : "Kept as a note, and at the end of the next prompt."

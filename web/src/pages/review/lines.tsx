@@ -1,10 +1,10 @@
 import type { KeyboardEvent } from "react";
+import { visible } from "../../format";
 
 /** The lines of hunks with their number: of a removed line that before, of others that after. */
 export function linesOf(text: string) {
   let [old, next] = [0, 0];
-  // Signs that are not seen, and change what is, are written out.
-  const seen = text.replace(/\n$/, "").replace(/[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (sign) => `⟨U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
+  const seen = visible(text.replace(/\n$/, ""));
   return (seen === "" ? [] : seen.split("\n")).map((line) => {
     const hunk = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
     if (hunk) {
@@ -29,6 +29,7 @@ export function Hunks({ lines, path, onComment }: { lines: ReturnType<typeof lin
     event.preventDefault();
     next.focus();
   };
+  const placeOf = ({ kind, number }: (typeof lines)[number]) => `${path}:${number}${kind === "del" ? " (removed)" : ""}`;
   return (
     <div className="hunks" tabIndex={0} role="group" aria-label={`Changes of ${path}`} onKeyDown={walk}>
       {lines.map((line, at) => (
@@ -36,7 +37,7 @@ export function Hunks({ lines, path, onComment }: { lines: ReturnType<typeof lin
           {line.number === "" ? (
             <span />
           ) : (
-            <button type="button" tabIndex={-1} aria-label={`Comment on ${path}:${line.number}`} onClick={() => onComment(`${path}:${line.number}`)}>
+            <button type="button" tabIndex={-1} aria-label={`Comment on ${placeOf(line)}`} onClick={() => onComment(placeOf(line))}>
               {line.number}
             </button>
           )}

@@ -26,12 +26,13 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
   const first = shown[0]?.index ?? 0;
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => need(first, last), [need, first, last]);
+  const height = list.getTotalSize();
   useEffect(() => {
     if (atEnd && total) {
       list.scrollToIndex(total - 1, { align: "end" });
       setSeen(total);
     }
-  }, [atEnd, total, list]);
+  }, [atEnd, total, list, height]);
 
   function show(n: number) {
     setAtEnd(false);
@@ -77,7 +78,7 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
       {total === null && !failure && <Ghost rows={4} />}
       {total === 0 && <p className="empty muted">{following ? "Nothing was said yet." : "Nothing was kept of what was said."}</p>}
       <div ref={scroller} className="lines" tabIndex={0} role="group" aria-label="Lines" onScroll={scrolled} hidden={!total}>
-        <ol style={{ height: list.getTotalSize() }}>
+        <ol style={{ height }}>
           {shown.map((item) => {
             const line = lines.get(item.index);
             return (
