@@ -80,27 +80,19 @@ function stateAt(execution: Execution, isLast: boolean): State {
 }
 
 function StepRow({ step, since, name, state }: { step: Step; since: string; name: (id: string) => string; state: State }) {
-  const text = told(step, name);
+  const to = step.metadata["delegatedTo"];
+  const text = typeof to === "string" ? step.content.replace(to, name(to)) : step.content;
+  // Times of steps are whole milliseconds.
+  const passed = millis(step.timestamp) - millis(since);
   return (
     <li className="agent-step">
       <StatusGlyph state={state} />
       <span className="ell" title={text}>
         {text} <span className="muted small">{name(step.agent)}</span>
       </span>
-      <span className="mono muted">{state === "running" ? <Duration since={step.timestamp} /> : passed(millis(step.timestamp) - millis(since))}</span>
+      <span className="mono muted">{state === "running" ? <Duration since={step.timestamp} /> : passed < 1 ? "0 ms" : duration(passed)}</span>
     </li>
   );
-}
-
-/** What a step says, with the name of the agent that it hands to. */
-function told(step: Step, name: (id: string) => string): string {
-  const to = step.metadata["delegatedTo"];
-  return typeof to === "string" ? step.content.replace(to, name(to)) : step.content;
-}
-
-/** Times of steps are whole milliseconds. */
-function passed(ms: number): string {
-  return ms < 1 ? "0 ms" : duration(ms);
 }
 
 function Facts({ execution: { metrics } }: { execution: Execution }) {
@@ -141,8 +133,7 @@ function Answer({ execution }: { execution: Execution }) {
 function Offline({ output }: { output: string | null }) {
   return (
     <div className="agent-answer agent-offline">
-      <p>No model is configured, so there is no answer. The route above is real.</p>
-      {output !== null && <p className="small muted text">{bareOutput(output)}</p>}
+      <p className="text">{bareOutput(output ?? "No model is configured, so there is no answer.")} The route above is real.</p>
       <Command line="cleo config set llm.provider openai-chat" />
     </div>
   );

@@ -83,7 +83,8 @@ const OFFLINE = "[offline]";
 
 /** The text of a reply without that beginning. */
 export function bareOutput(output: string): string {
-  return output.startsWith(OFFLINE) ? output.slice(OFFLINE.length).trimStart() : output;
+  const bare = output.startsWith(OFFLINE) ? output.slice(OFFLINE.length).trimStart() : output;
+  return bare.charAt(0).toUpperCase() + bare.slice(1);
 }
 
 /** The first letter of an agent with its colour at the left edge; its name stands beside it. */

@@ -65,12 +65,8 @@ export function picture(facts: Facts): Picture {
   const more = reachable.length - drawn.length;
   const rows = drawn.length + (more > 0 ? 1 : 0);
   const middle = ((Math.max(rows, 1) - 1) * ROW) / 2;
-  const spots = [
-    ...systems(facts, reachable, middle),
-    ...drawn.map((agent, at) => spot(agent, at * ROW, facts)),
-    ...(more > 0 ? [stack(more, drawn.length * ROW)] : []),
-    floor((rows - 1) * ROW + AGENT_SIZE.height + BELOW),
-  ];
+  const stack = { id: "more", kind: "more" as const, label: `${more} more agents`, about: "see Manage", x: COLUMNS.agents, y: drawn.length * ROW, off: false, hit: false, live: false };
+  const spots = [...systems(facts, reachable, middle), ...drawn.map((agent, at) => spot(agent, at * ROW, facts)), ...(more > 0 ? [stack] : []), floor((rows - 1) * ROW + AGENT_SIZE.height + BELOW)];
   const active = drawn.filter((agent) => agent.status === "active");
   const isAny = live.size > 0;
   const winner = routed?.route.agent ?? null;
@@ -145,10 +141,6 @@ function systems(facts: Facts, reachable: readonly Agent[], middle: number): Spo
       live: live.size > 0,
     },
   ];
-}
-
-function stack(more: number, y: number): Spot {
-  return { id: "more", kind: "more", label: `${more} more agents`, about: "see Manage", x: COLUMNS.agents, y, off: false, hit: false, live: false };
 }
 
 /** Nothing to see: it keeps the way around all agents inside of what is fitted into the window. */

@@ -48,7 +48,8 @@ function listen() {
   mine.onopen = opened;
   mine.onerror = () => {
     lostAt ||= Date.now();
-    ask();
+    // Whether cleo answers at all is known at once, not with the next request of a page.
+    void api.get("/api/status").catch(() => undefined);
     // The browser connects again by itself, but not after a refusal.
     if (mine.readyState === EventSource.CLOSED) setTimeout(() => source === mine && listen(), SOON * (0.75 + Math.random() / 2));
   };
@@ -59,15 +60,10 @@ function listen() {
   });
 }
 
-/** Whether cleo answers at all, and for this workspace, is known at once, not with the next request of a page. */
-function ask() {
-  void api.get("/api/status").catch(() => undefined);
-}
-
 function opened() {
   answered();
-  if (lostAt !== 0) ask();
-  if (lostAt !== 0 && last === "") queue(REFRESH);
+  // What was not answered meanwhile is asked again, of the server that is there now.
+  if (lostAt !== 0) queue(REFRESH);
   lostAt = 0;
   setLine("live");
 }

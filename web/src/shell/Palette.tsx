@@ -31,10 +31,11 @@ export default function Palette() {
   const { data, failure, isOfBefore } = useFound(commandsOnly ? null : words, kinds);
   const all = [...[...offered.values()].flat(), ...keyed()];
   const commands = all.filter((one, at) => fits(one.label, words) && all.findIndex(({ label }) => label === one.label) === at);
+  const places = PLACES.filter((place) => fits(place.label, words));
   const groups: [heading: string, Item[]][] = [
     ...HEADINGS.map(([kind, heading]): [string, Item[]] => [heading, (data ?? []).filter((one) => one.kind === kind).map(foundItem)]),
     ["Do", kinds ? [] : commands.map((one) => ({ ...one, value: `> ${one.label}`, icon: <Icon name="play" />, hint: <span className="mono">{one.cli ?? one.hint}</span> }))],
-    ["Go to", kinds || commandsOnly ? [] : PLACES.filter((place) => fits(place.label, words)).map(placeItem)],
+    ["Go to", kinds || commandsOnly ? [] : places.map(({ label, icon, key, href }) => ({ value: `/ ${label}`, icon: <Icon name={icon} />, label, shortcut: `G ${key}`, run: () => navigate(href) }))],
   ];
   const items = groups.flatMap(([, list]) => list);
 
@@ -114,10 +115,6 @@ interface Item {
 function foundItem({ kind, id, title, hint, state, href }: Found): Item {
   const icon = state && kind !== "agent" && kind !== "conversation" ? <StatusGlyph state={stateOf(state)} still /> : <Icon name={ICONS[kind]} />;
   return { value: `${kind} ${id}`, icon, label: title, hint: kind === "task" ? [id, hint].filter(Boolean).join(", ") : hint, run: () => navigate(href) };
-}
-
-function placeItem({ label, icon, key, href }: (typeof PLACES)[number]): Item {
-  return { value: `/ ${label}`, icon: <Icon name={icon} />, label, shortcut: `G ${key}`, run: () => navigate(href) };
 }
 
 /** What the keys of the page under it do. */

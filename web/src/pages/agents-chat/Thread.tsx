@@ -237,7 +237,7 @@ function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
         <ToolCall key={at} call={call} />
       ))}
       {isOffline ? (
-        <p className="system-line text">{`No model is configured, so there is no answer. ${bareOutput(message.content)}`}</p>
+        <p className="system-line text">{bareOutput(message.content)}</p>
       ) : (
         !isOpen && <Message agent={agent} at={message.created_at} continues={continues && calls.length === 0} text={outcome ? (message.content.split("\n")[0] ?? "") : message.content} />
       )}

@@ -30,7 +30,7 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
         <span className="ell">{run.title}</span>
         {run.fault && (
           <span className={`ell small ${run.status === "cancelled" && !run.fault.task ? "muted" : "bad"}`}>
-            {run.fault.task && !run.fault.message.startsWith(run.fault.task) ? `stopped at ${run.fault.task}: ` : ""}
+            {run.fault.task && !run.fault.message.startsWith(run.fault.task) ? `${isLive(run.status) ? "failed" : "stopped"} at ${run.fault.task}: ` : ""}
             {sentence(run.fault.message)}
           </span>
         )}

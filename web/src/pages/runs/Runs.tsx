@@ -62,10 +62,11 @@ export default function Runs() {
 }
 
 function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
+  const rest = summary && summary.today - summary.finishedToday - summary.failedToday;
   return (
     <Rail>
       <Fact label="Live" glyph={summary && summary.live > 0 ? "running" : undefined} value={summary?.live} href={withQuery({ status: "running" })} />
-      <Fact label="Today" value={summary?.today} unit={summary && `${summary.finishedToday} finished, ${summary.failedToday} failed`} />
+      <Fact label="Today" value={summary?.today} unit={summary && `${summary.finishedToday} finished, ${summary.failedToday} failed, ${rest} other`} />
       <Fact
         label="Cost today"
         value={summary && <Cost usd={summary.costToday} />}

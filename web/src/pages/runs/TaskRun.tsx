@@ -12,10 +12,12 @@ import { AttemptMenu, Proof } from "./attempt";
 export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const { query } = usePlace();
   const wanted = query.get("task");
-  const task = page.tasks.find((one) => one.taskId === wanted) ?? firstWorthSeeing(page.tasks);
+  const { tasks } = page;
+  const first = tasks.find((one) => one.state === "running") ?? tasks.find((one) => one.state === "failed") ?? tasks.find((one) => one.history.length > 0) ?? tasks[0];
+  const task = tasks.find((one) => one.taskId === wanted) ?? first;
   const number = query.get("attempt");
   const attempt = task?.history.find((one) => String(one.attempt) === number) ?? task?.history.at(-1);
-  useRunKeys(page.tasks, task);
+  useRunKeys(tasks, task);
   return (
     <div className="task-run">
       <Timeline page={page} live={live} selected={task?.taskId ?? null} />
@@ -71,10 +73,6 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
       )}
     </header>
   );
-}
-
-function firstWorthSeeing(tasks: RunTask[]) {
-  return tasks.find((task) => task.state === "running") ?? tasks.find((task) => task.state === "failed") ?? tasks.find((task) => task.history.length > 0) ?? tasks[0];
 }
 
 function whyNotStarted(task: RunTask) {

@@ -76,7 +76,8 @@ function GateDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const chosen = KINDS.find((one) => one.value === kind);
 
   const prove = async () => {
-    await api.post(`/api/work/tasks/${encodeURIComponent(id)}/gates/${gate}`, { [kind]: valuesOf(kind, text) });
+    const parts = kind === "run" ? text.split(/\s+/) : kind === "files" ? text.split(",") : [text];
+    await api.post(`/api/work/tasks/${encodeURIComponent(id)}/gates/${gate}`, { [kind]: parts.map((part) => part.trim()).filter(Boolean) });
     touch("/api/work/");
     setText("");
   };
@@ -88,9 +89,4 @@ function GateDialog({ id, onClose }: { id: string; onClose: () => void }) {
       <Command line={`cleo verify ${id} --gate ${gate}`} />
     </FormDialog>
   );
-}
-
-function valuesOf(kind: Kind, text: string): string[] {
-  const parts = kind === "run" ? text.split(/\s+/) : kind === "files" ? text.split(",") : [text];
-  return parts.map((part) => part.trim()).filter(Boolean);
 }

@@ -20,7 +20,8 @@ export interface Filters {
 export function useFilters(): Filters {
   const { query } = usePlace();
   return useMemo(() => {
-    const [states, q] = [statesOf(query.get("status")), query.get("q") ?? ""];
+    const given = new Set<string>((query.get("status") ?? "").split(",").map((word) => word.trim()));
+    const [states, q] = [STATES.filter((state) => given.has(state)), query.get("q") ?? ""];
     return { epic: query.get("epic"), states, q, view: viewOf(query.get("view"), states.length > 0 || q !== ""), task: query.get("task") };
   }, [query]);
 }
@@ -28,11 +29,6 @@ export function useFilters(): Filters {
 function viewOf(word: string | null, isFiltered: boolean): ViewName {
   if (word === "list" || word === "epics" || (word === "graph" && !isFiltered)) return word;
   return phone.matches || isFiltered ? "list" : "graph";
-}
-
-function statesOf(words: string | null): State[] {
-  const given = new Set((words ?? "").split(",").map((word) => word.trim()));
-  return STATES.filter((state) => given.has(state));
 }
 
 /** The graph of an epic or of everything, laid out by the server; the browser computes nothing of it. */

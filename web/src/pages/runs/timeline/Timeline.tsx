@@ -227,7 +227,7 @@ function Axis({ page, range, width, start, elapsed, live }: { page: RunPage; ran
       <Area page={page} range={range} start={start} elapsed={elapsed} />
       {ticks(range, width).map((at) => (
         <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>
-          {covered(at) ? "" : label(at, range)}
+          {covered(at) ? "" : range.to - range.from < 5000 ? duration(at) : offset(at)}
         </span>
       ))}
       {live && elapsed >= range.from && elapsed <= range.to && (
@@ -237,10 +237,6 @@ function Axis({ page, range, width, start, elapsed, live }: { page: RunPage; ran
       )}
     </>
   );
-}
-
-function label(at: number, range: Range) {
-  return range.to - range.from < 5000 ? duration(at) : offset(at);
 }
 
 /** Was the limit the brake? The step area against the dashed line answers it. */

@@ -41,7 +41,7 @@ function Facts({ page }: { page: TaskPage }) {
               {claim.expired ? ", expired" : ""}
             </span>
             <span className="muted">
-              since <Ago at={claim.since} />
+              claimed <Ago at={claim.since} />
             </span>
           </Term>
         )}
