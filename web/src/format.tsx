@@ -72,7 +72,7 @@ export function percent(part: number, all: number) {
   return all > 0 ? `${Math.round((100 * part) / all)} %` : UNKNOWN;
 }
 
-/** A text of at most so many characters. */
+/** A text that is cut to `most` characters. */
 export function cut(text: string, most: number) {
   return [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
 }

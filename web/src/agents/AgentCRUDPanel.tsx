@@ -20,7 +20,7 @@ interface AgentCRUDPanelProps {
   agents: readonly Agent[];
   /** The field that is gone to. */
   part: string | null;
-  /** The field is that in which somebody goes on typing. */
+  /** The field is that in which somebody still types. */
   onSaved: (id: string, field: string | null) => void;
   onClose: () => void;
 }

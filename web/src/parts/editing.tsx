@@ -56,7 +56,7 @@ export function useEditing<T extends object>(name: string, stored: T, version: s
     put: (fields: Partial<T>) => edit(({ draft, ...rest }) => ({ ...rest, draft: { ...draft, ...fields } })),
     settle: (field: keyof T, isMine: boolean) => edit(({ draft, base, at }) => ({ draft: isMine ? draft : { ...draft, [field]: kept[field] }, base: { ...base, [field]: kept[field] }, at })),
     clear: () => setTyped(""),
-    /** `sent` is kept now, as `kept`, under the name `place`: what was typed since it was sent stays a draft. Returns the field of `form` in which that goes on. */
+    /** `sent` is kept now, as `kept`, under the name `place`: what was typed since it was sent stays a draft. Returns the field of `form` in which somebody still types. */
     saved: (sent: T, kept: T, at: string | null, place: string, form: HTMLFormElement | null) => {
       const later = since(shown.current, sent);
       const text = Object.keys(later).length === 0 ? "" : JSON.stringify({ draft: { ...kept, ...later }, base: kept, at });

@@ -61,7 +61,7 @@ interface Props {
   /** The field that is gone to. */
   part?: string | null | undefined;
   onClose?: () => void;
-  /** The field is that in which somebody goes on typing. */
+  /** The field is that in which somebody still types. */
   onCreated?: (id: string, field: string | null) => void;
 }
 
