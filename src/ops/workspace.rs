@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Context;
 use super::agents::load_in;
-use super::work::list_at_work;
+use super::work::{count_ready, list_at_work};
 use crate::error::Result;
 use crate::run::RunStatus;
 use crate::store::records::ConversationFilter;
@@ -14,7 +14,7 @@ use crate::store::records::ConversationFilter;
 pub(crate) struct Counts {
     /// Tasks that are neither done nor cancelled.
     pub(crate) open_tasks: u64,
-    /// Number of ready tasks.
+    /// Tasks that can start, without those that failed or that a live run is going to begin.
     pub(crate) ready_tasks: u64,
     /// Runs in progress, of the user or of all.
     pub(crate) live_runs: u64,
@@ -30,6 +30,7 @@ pub(crate) struct Counts {
 pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts> {
     let agents = load_in(&context.workspace)?.keep_visible(user).agents.len() as u64;
     let at_work = list_at_work(context)?.len() as u64;
+    let ready_tasks = count_ready(context)?;
     context.read(|transaction| {
         let by_status = transaction.counts(None)?.into_iter();
         let tallies = transaction.tallies(user)?.into_iter();
@@ -41,7 +42,7 @@ pub(crate) fn counts(context: &mut Context, user: Option<&str>) -> Result<Counts
                 .filter(|(status, _)| !status.is_closed())
                 .map(|(_, tasks)| tasks)
                 .sum(),
-            ready_tasks: transaction.ready(None, Some(1))?.total,
+            ready_tasks,
             live_runs: live.map(|tally| tally.runs).sum(),
             at_work,
             agents,

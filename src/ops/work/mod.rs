@@ -14,7 +14,7 @@ pub(crate) use graph::{Epics, GraphQuery, GraphView, epics, graph};
 pub(crate) use now::{Now, NowQuery, list_at_work, now};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use rows::{RowPage, RowsQuery, rows};
-pub(crate) use scene::Scenes;
+pub(crate) use scene::{Scenes, count_ready};
 pub(crate) use search::{SearchPage, SearchQuery, search};
 pub(crate) use show::{Shown, ShownOutput, show};
 pub(crate) use tracks::Tracks;

@@ -31,7 +31,7 @@ pub(crate) struct StateCounts {
     pub(crate) total: usize,
     /// Done and verified by cleo.
     pub(crate) verified: usize,
-    /// The number for each state. A failed task that can be tried again also counts as ready.
+    /// The number for each state.
     #[serde(flatten)]
     pub(crate) states: BTreeMap<&'static str, usize>,
 }
@@ -44,8 +44,6 @@ pub(super) struct Scene {
     pub(super) critical: Vec<TaskId>,
     pub(super) in_runs: HashMap<TaskId, TaskRun>,
     pub(super) states: HashMap<TaskId, DisplayStatus>,
-    /// Tasks that can start now, also after a failed attempt.
-    ready: HashSet<TaskId>,
     pub(super) verified: HashSet<TaskId>,
     /// The gates of tasks that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
@@ -87,7 +85,8 @@ pub(super) fn with_scene<T>(
         let (changes, events) = (transaction.last_cursor()?, transaction.last_event()?);
         let version = format!("{changes}-{events}");
         let last = find_last_runs(&runs, &tracks);
-        let read = || Scene::read(transaction, epic, last, key.as_ref());
+        let planned = find_planned(&runs, &tracks);
+        let read = || Scene::read(transaction, epic, last, &planned, key.as_ref());
         work(&View {
             scene: find_scene(&cache, (epic, user), &version, read)?,
             transaction,
@@ -132,10 +131,12 @@ impl Scene {
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
         in_runs: HashMap<TaskId, TaskRun>,
+        planned: &HashSet<TaskId>,
         key: Option<&UserKey>,
     ) -> Result<Scene> {
         let graph = load(transaction, epic)?;
         let ids = graph.ids();
+        let ready: HashSet<TaskId> = graph.ready().collect();
         let spawns = transaction.spawn_verdicts(&ids)?;
         let mut gates = transaction.gates_of(&ids)?;
         for (id, gates) in &mut gates {
@@ -146,7 +147,6 @@ impl Scene {
             critical: graph.critical_path(),
             in_runs,
             states: HashMap::with_capacity(ids.len()),
-            ready: graph.ready().collect(),
             verified: HashSet::new(),
             gates,
             counts: StateCounts::default(),
@@ -155,7 +155,7 @@ impl Scene {
         };
         for node in scene.graph.nodes() {
             let (id, gates) = (node.id, scene.gates.get(&node.id));
-            let is_ready = scene.ready.contains(&id);
+            let is_ready = ready.contains(&id) && !planned.contains(&id);
             let state = display_status(node.status, is_ready, scene.in_runs.get(&id), gates);
             let spawn = spawns.get(&id);
             let is_verified = spawn.is_some_and(|spawn| is_verified(key, spawn));
@@ -191,12 +191,9 @@ impl Scene {
         }
     }
 
-    /// Returns whether a task has one of `states`, or true if there are none. A task that can start
-    /// is ready, also after a failed attempt.
+    /// Returns whether a task has one of `states`, or true if there are none.
     pub(super) fn is_at(&self, id: TaskId, states: &[DisplayStatus]) -> bool {
-        states.is_empty()
-            || states.contains(&self.state(id))
-            || states.contains(&DisplayStatus::Ready) && self.ready.contains(&id)
+        states.is_empty() || states.contains(&self.state(id))
     }
 
     fn count_states(&self) -> StateCounts {
@@ -211,8 +208,6 @@ impl Scene {
             let state = counted.states.entry(self.state(node.id).word());
             *state.or_default() += 1;
         }
-        let ready = DisplayStatus::Ready.word();
-        counted.states.insert(ready, self.ready.len());
         counted
     }
 }
@@ -255,6 +250,42 @@ pub(super) fn find_last_runs(runs: &[Run], tracks: &Tracks) -> HashMap<TaskId, T
         }
     }
     last
+}
+
+/// Finds the tasks that a live run is going to begin.
+fn find_planned(runs: &[Run], tracks: &Tracks) -> HashSet<TaskId> {
+    let live = runs.iter().filter(|run| !run.is_over());
+    let tasks = live.flat_map(|run| {
+        tracks
+            .find(&run.id)
+            .map(RunProjection::tasks)
+            .unwrap_or_default()
+    });
+    let waiting = tasks.filter(|task| task.state == StepState::Waiting);
+    waiting.map(|task| task.planned.task_id).collect()
+}
+
+/// Counts the tasks that can start and neither failed in their last run nor are planned in a live one.
+pub(crate) fn count_ready(context: &mut Context) -> Result<u64> {
+    let (cache, user) = (
+        Arc::clone(&context.cache),
+        context.surroundings.rights.user.clone(),
+    );
+    context.read(|transaction| {
+        let mut tracks = lock(&cache.tracks);
+        let runs = tracks.update_last(transaction, user.as_deref())?;
+        let mut held = find_planned(&runs, &tracks);
+        let last = find_last_runs(&runs, &tracks).into_iter();
+        held.extend(
+            last.filter(|(_, task)| task.state == StepState::Failed)
+                .map(|(id, _)| id),
+        );
+        let mut total = transaction.ready(None, Some(1))?.total;
+        for id in held {
+            total -= u64::from(transaction.is_ready(id)?);
+        }
+        Ok(total)
+    })
 }
 
 /// Returns the state of one task as its scene would, without reading the tasks around it.

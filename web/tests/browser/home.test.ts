@@ -197,6 +197,36 @@ test("a task is created and run with keys alone", async () => {
   await look.close();
 });
 
+test("ready is what neither failed nor waits in a live run, and just that is run", async () => {
+  world.cleo("add", "Polish the bell");
+  world.cleo("add", "Ring the bell");
+  const idOf = (title: string) => (JSON.parse(world.cleo("find", title, "--json")) as { result: { tasks: { id: string }[] } }).result.tasks[0]?.id ?? "";
+  const [waits, rings] = [idOf("Polish the bell"), idOf("Ring the bell")];
+  const run = world.starts("run", "T3", waits, "--jobs", "1", "--command", "sh agent.sh {prompt_file}", "--repair", "0");
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  await page.getByRole("region", { name: "At work" }).getByText("waits for the tide").waitFor();
+  const ready = /\d+/.exec(await page.locator(".rail a", { hasText: "Ready" }).innerText())?.[0];
+  await page.keyboard.press("r");
+  const line = await page
+    .getByRole("dialog")
+    .getByText(/^cleo run T/)
+    .innerText();
+  assert.equal(line.match(/T\d+/g)?.length, Number(ready));
+  assert.deepEqual(
+    [rings, waits, "T1"].map((id) => line.split(" ").includes(id)),
+    [true, false, false],
+  );
+  await page.keyboard.press("Escape");
+  await look.go(`/work/${waits}`);
+  await page.getByText("Waiting", { exact: true }).first().waitFor();
+  assert.equal(await page.getByRole("button", { name: /^Run/ }).count(), 0);
+  run.kill();
+  await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("words go to the agent at work, which begins again with them", async () => {
   const run = world.starts("run", "T3", "--command", "sh agent.sh {prompt_file}", "--repair", "0");
   const look = await world.open("/", "light", "wide");

@@ -15,7 +15,7 @@ interface Preview {
 }
 
 interface Props {
-  what: { epic: string } | { tasks: string[] } | { allReady: true };
+  what: { epic: string } | { tasks: string[] };
   name: string;
   /** The command that does the same. */
   line: string;
