@@ -2624,7 +2624,7 @@ export interface components {
             openTasks: number;
             /**
              * Format: uint64
-             * @description Number of ready tasks.
+             * @description Tasks that can start, without those that failed or that a live run is going to begin.
              */
             readyTasks: number;
         };
