@@ -29,7 +29,9 @@ export function ScoreView({ message, decision, agents, left = [], children }: Sc
   return (
     <div className="score">
       <MarkedMessage message={message} candidate={looked} />
-      <Legend />
+      <p className="score-legend small muted" aria-hidden="true">
+        <i className="base" /> word found in the profile, 1 each <i className="tag" /> exact tag, 2 each
+      </p>
       <ul className="score-rows" aria-label="Candidates with their scores">
         {rows.map((one) => (
           <CandidateRow
@@ -63,21 +65,6 @@ function MarkedMessage(props: { message: string; candidate: Candidate | undefine
           </Element>
         );
       })}
-    </p>
-  );
-}
-
-function Legend() {
-  return (
-    <p className="score-legend small muted" aria-hidden="true">
-      <span>
-        <i className="base" />
-        word found in the profile, 1 each
-      </span>
-      <span>
-        <i className="tag" />
-        exact tag, 2 each
-      </span>
     </p>
   );
 }

@@ -12,6 +12,7 @@ import { Page } from "../../shell/Page";
 import { useCommands, useStatus } from "../../shell/places";
 import { Executions } from "../../agents/Executions";
 import { AtWork, Part, usePresent } from "../home/AtWork";
+import { GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
 import type { Agent, Metrics } from "../../api/types";
@@ -79,6 +80,7 @@ export default function Architecture() {
             tabs={[
               { id: "delegations", label: "Delegations", content: <DelegationTracker delegations={delegations} agents={agents} open={open} onOpen={setOpen} /> },
               { id: "executions", label: "Executions", content: <Executions executions={executions} name={name} shown={watched} /> },
+              { id: "events", label: "Graph events", content: <GraphEvents name={name} /> },
             ]}
           />
           <p className="phone-only cleanup-phone">
