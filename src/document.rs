@@ -41,7 +41,6 @@ pub(crate) fn depth_of(value: &Value) -> usize {
     1 + inner.unwrap_or(0)
 }
 
-/// Appends a value as compact JSON.
 pub(crate) fn append_json(
     value: &(impl Serialize + ?Sized),
     text: &mut Vec<u8>,
@@ -49,7 +48,6 @@ pub(crate) fn append_json(
     serde_json::to_writer(Appending(text), value)
 }
 
-/// Writes a value as compact JSON.
 pub(crate) fn to_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
     let mut text = Vec::with_capacity(256);
     append_json(value, &mut text)?;
@@ -78,7 +76,6 @@ impl io::Write for Appending<'_> {
     }
 }
 
-/// Names the kind of a value.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -31,7 +31,6 @@ pub(crate) fn text(path: &str) -> Option<String> {
     String::from_utf8(decompress(find(path)?)).ok()
 }
 
-/// Returns the schema of a command's reply.
 pub(crate) fn schema(command: &str) -> Option<String> {
     text(&format!("{SCHEMAS}{command}.json"))
 }

@@ -87,7 +87,6 @@ pub(crate) fn html_blocks(text: &str) -> Vec<Range<usize>> {
     blocks.map(|(_, range)| range).collect()
 }
 
-/// Finds the sections of a Markdown text.
 pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     let text = readable(text);
     let (mut found, mut around): (Vec<Section<'_>>, Vec<usize>) = (Vec::new(), Vec::new());

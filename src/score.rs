@@ -29,7 +29,6 @@ pub(crate) struct Term<'a> {
     pub(crate) start: usize,
 }
 
-/// Returns the words of a normalized text.
 pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {

@@ -93,7 +93,6 @@ impl Workspace {
         }
     }
 
-    /// Opens the workspace in `root`.
     pub(crate) fn at(root: &Path) -> Result<Workspace> {
         if root.join(".cleo").is_dir() {
             return Ok(root.to_path_buf().into());

@@ -196,9 +196,8 @@ pub(crate) struct ToolResult {
     pub(crate) result: Value,
 }
 
-/// An answer of the chat to one message.
+/// An answer of the chat to one message, spelled as in its specification.
 #[derive(Clone, Debug, Default, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     pub(crate) agent: ChatAgent,
     pub(crate) reply: String,

@@ -142,7 +142,6 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Returns the texts in quotes.
     pub(super) fn quotes(&self) -> impl Iterator<Item = &str> {
         let quotes = MASKED.find_iter(&self.plain);
         quotes.filter_map(|quote| self.read_quote(quote.range()))

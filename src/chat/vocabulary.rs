@@ -148,7 +148,6 @@ pub(crate) fn types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().filter_map(|words| words.split('|').next())
 }
 
-/// Finds the type of components that a word is for.
 pub(crate) fn component_type(word: &str) -> Option<&'static str> {
     let mut all = TYPES.iter().zip(types());
     all.find_map(|(words, kind)| contains_word(words, word).then_some(kind))

@@ -100,7 +100,6 @@ impl Face<'_> {
         self.answer(&reply, notes, text)
     }
 
-    /// Replies with a result and the notes.
     pub(super) fn answer<Reply: Serialize>(
         &self,
         reply: &Reply,

@@ -16,11 +16,7 @@ pub(crate) use table::*;
 pub(crate) enum Origin {
     Option(&'static str),
     Variable(&'static str),
-    File {
-        path: String,
-        line: usize,
-    },
-    /// The default of the setting.
+    File { path: String, line: usize },
     Default,
 }
 

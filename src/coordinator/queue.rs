@@ -100,7 +100,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Drops queued starts, of one step or of all.
     fn drop_starts(&mut self, only: Option<usize>) {
         let is_off = |action: &mut Action| match action {
             Action::Start(step) => only.is_none_or(|only| only == *step),

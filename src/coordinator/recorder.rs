@@ -37,7 +37,6 @@ impl Recorder<'_> {
         }
     }
 
-    /// Commits the run and the pending events.
     pub(super) fn commit_run(&mut self, store: &mut dyn Store) -> Result<()> {
         let run = self.run.clone();
         self.commit_with(store, |transaction| transaction.put_run(&run))

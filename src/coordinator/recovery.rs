@@ -94,7 +94,6 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Returns whether the run has a claim.
     pub(super) fn is_own(&self, claim: &Claim) -> bool {
         claim.holder.as_ref() == Some(&self.recorder.run.id)
     }

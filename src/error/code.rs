@@ -9,7 +9,6 @@ macro_rules! codes {
         pub(crate) enum Code { $(#[doc = $meaning] $variant,)+ }
 
         impl Code {
-            /// All codes in the order of the table.
             pub(crate) const ALL: &'static [Code] = &[$(Code::$variant,)+];
 
             /// Returns the stable name, such as `E_TASK_NOT_FOUND`.

@@ -83,13 +83,11 @@ impl Error {
         self
     }
 
-    /// Adds the line number to the message.
     pub(crate) fn in_line(mut self, number: usize) -> Error {
         self.message = format!("line {number}: {}", self.message);
         self
     }
 
-    /// Adds the command that fixes it.
     pub(crate) fn fix(mut self, command: impl Into<String>) -> Error {
         self.fix = Some(command.into());
         self

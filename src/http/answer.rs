@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::document::append_json;
 use crate::error::{Code, Error, Result};
 
-/// Content type of JSON.
 pub(super) const JSON: &str = "application/json";
 
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{ChatAgent, Pending, Resolution, ToolResult, Turn};
+use crate::chat::{Pending, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -61,22 +61,7 @@ struct Replied {
 #[derive(Serialize, schemars::JsonSchema)]
 struct Response {
     status: &'static str,
-    #[serde(with = "Data")]
-    #[schemars(with = "Data")]
     data: Turn,
-}
-
-#[derive(Serialize, schemars::JsonSchema)]
-#[serde(remote = "Turn")]
-struct Data {
-    agent: ChatAgent,
-    reply: String,
-    conversation_id: String,
-    tool_calls: Vec<ToolResult>,
-    pending: Option<Pending>,
-    /// How the pending action ended; null if there was none or it is still pending.
-    settled: Option<Resolution>,
-    reason: &'static str,
 }
 
 fn say(call: &Call) -> Result<Answer> {

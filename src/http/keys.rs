@@ -12,9 +12,7 @@ use super::fault::{self, Shape};
 use crate::error::{Code, Error, Result};
 use crate::id;
 
-/// Lifetime of a key.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// Maximum number of keys.
 const KEYS_MAX: usize = 20_000;
 /// Longest key, in bytes.
 const KEY_MAX: usize = 200;

@@ -10,7 +10,6 @@ use crate::coordinator::ask::{self, Options, Query, QueryReply, QueryReport};
 use crate::error::Result;
 use crate::ops::executions::Progress;
 
-/// Header with the run of a query.
 const RUN: HeaderName = HeaderName::from_static("x-run-id");
 /// Maximum number of parallel workers of a query.
 const JOBS: usize = 4;

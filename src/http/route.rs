@@ -47,7 +47,6 @@ pub(super) enum Work {
     Waiting(fn(Call) -> Promise),
 }
 
-/// Description of an endpoint.
 #[cfg(feature = "schemas")]
 #[derive(Default)]
 pub(super) struct Description {
@@ -230,7 +229,6 @@ impl Route {
         self
     }
 
-    /// Describes what it answers under a status.
     pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
         #[cfg(feature = "schemas")]
         self.description.answers.push((

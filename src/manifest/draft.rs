@@ -91,7 +91,6 @@ impl<'a> Draft<'a> {
         items.into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Returns the id, if there is one that is a text.
     pub(crate) fn id(&self) -> Option<&str> {
         self.text("id")
     }

@@ -48,9 +48,7 @@ impl std::fmt::Display for Faulty {
     }
 }
 
-/// A part of a line.
 pub(super) enum Item<'a> {
-    /// A valid entry.
     Entry(&'a Draft<'a>),
     /// Any other text.
     Faulty(Faulty),

@@ -29,7 +29,6 @@ pub(crate) struct Question<'a> {
     pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
     pub(crate) conversation: Option<&'a str>,
-    /// The run that asks.
     pub(crate) run: &'a str,
     /// Earlier messages, oldest first.
     pub(crate) history: &'a [Message],
@@ -132,7 +131,6 @@ impl Answering {
         }
     }
 
-    /// Redacts the key of the model in a message.
     pub(crate) fn redact_key(&self, message: &str) -> String {
         let model = self.model.as_ref();
         model.map_or_else(|| message.to_string(), |model| redact_key(model, message))

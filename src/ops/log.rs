@@ -89,7 +89,6 @@ pub(crate) fn operation(context: &mut Context, number: u64, limit: u32) -> Resul
     })
 }
 
-/// Reads an operation that must be there.
 pub(super) fn require_operation(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
     transaction.operation(number)?.ok_or_else(|| {
         let message = format!("there is no operation {number}");

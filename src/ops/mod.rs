@@ -243,7 +243,6 @@ pub(crate) fn require(tasks: &dyn Tasks, id: TaskId) -> Result<Task> {
     tasks.task(id)?.ok_or_else(|| no_task(id))
 }
 
-/// Returns the error for an unknown task.
 pub(crate) fn no_task(id: TaskId) -> Error {
     Error::new(Code::TaskNotFound, format!("there is no task {id}")).fix("cleo list")
 }

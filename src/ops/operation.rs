@@ -17,13 +17,11 @@ pub(crate) trait Described {}
 #[cfg(not(feature = "schemas"))]
 impl<T> Described for T {}
 
-/// An operation with its types.
 pub(crate) struct Operation<Request, Reply> {
     pub(crate) facts: Facts,
     pub(crate) run: Run<Request, Reply>,
 }
 
-/// The function of an operation.
 pub(crate) enum Run<Request, Reply> {
     /// In a workspace.
     Inside(fn(&mut Context, Request) -> Result<Reply>),

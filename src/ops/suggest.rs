@@ -8,7 +8,6 @@ use crate::error::{Result, quote};
 /// Maximum number of suggestions: about one screen.
 const LIMIT: u32 = 50;
 
-/// The kind of word to suggest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Task,

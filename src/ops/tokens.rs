@@ -26,7 +26,6 @@ pub(super) const NO_HOME: &str = "HOME is not set to a full path, nor is XDG_DAT
                                   that of your home folder";
 /// Largest file of tokens that is read, in bytes.
 const FILE_MAX: u64 = 4 << 20;
-/// Most tokens of a workspace.
 const TOKENS_MAX: usize = 1_000;
 /// Longest name of a user, in characters.
 const USER_MAX: usize = 100;

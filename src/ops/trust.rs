@@ -165,7 +165,6 @@ impl Trust {
         }
     }
 
-    /// Takes away all trust in this workspace.
     pub(crate) fn take_all(&self) -> Result<()> {
         let folder = self.folder()?;
         match std::fs::remove_dir_all(&folder) {

@@ -178,7 +178,6 @@ fn worker_only(agent: &Agent) -> Result<&Agent> {
 }
 
 impl Checked {
-    /// The error if workers are down.
     fn error(&self) -> Option<Error> {
         let down: Vec<&Check> = self.checks.iter().filter(|check| !check.up).collect();
         let first = down.first()?;

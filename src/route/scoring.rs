@@ -15,7 +15,6 @@ pub(super) struct Reading<'i> {
     pub(super) phrases: Vec<&'i [usize]>,
 }
 
-/// The points of one agent.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Points {
     pub(super) score: u32,

@@ -14,7 +14,6 @@ type Take<'a> = dyn FnMut(&[u8], usize) -> Result<()> + 'a;
 /// Splits bytes, which may come in any pieces, into lines of at most `max` bytes.
 pub(super) struct Lines {
     max: usize,
-    /// The line that has not ended.
     line: Vec<u8>,
     /// How many more bytes it has than are kept.
     beyond: usize,
@@ -47,7 +46,6 @@ impl Lines {
         Ok(())
     }
 
-    /// Returns the line that has not ended, if there is one.
     pub(super) fn last_open_line(&self) -> Option<(&[u8], usize)> {
         (!self.line.is_empty()).then_some((self.line.as_slice(), self.beyond))
     }

@@ -37,7 +37,6 @@ pub(super) trait Observer {
     fn check(&mut self) -> ControlFlow<Self::Reason, Duration>;
 }
 
-/// A program that runs.
 pub(super) struct Program {
     pub(super) child: Child,
     pub(super) pipes: Pipes,

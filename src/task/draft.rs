@@ -84,7 +84,6 @@ fn strip_place(cause: &serde_json::Error) -> String {
         .to_string()
 }
 
-/// The error for a field that a task does not have.
 fn refuse_unknown_field(name: &str, known: &[&str]) -> Error {
     let hint = match (name, nearest(name, known.iter().copied())) {
         ("id", _) => "ids are handed out; to refer to a line give it a `key`".to_string(),

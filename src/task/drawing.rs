@@ -50,13 +50,6 @@ pub(crate) struct Look {
     ground: &'static str,
 }
 
-impl Look {
-    /// Returns the same colors under another name.
-    pub(crate) fn with_word(self, word: &'static str) -> Look {
-        Look { word, ..self }
-    }
-}
-
 impl From<Status> for Look {
     fn from(status: Status) -> Look {
         let (line, ground) = match status {

@@ -120,7 +120,6 @@ fn is_plural(field: &str) -> bool {
     field.ends_with('s') && !field.ends_with("ss")
 }
 
-/// Checks the lines of a list.
 pub(crate) fn check_lines(field: &str, lines: &[String]) -> Result<()> {
     if lines.len() > ITEMS_MAX {
         let message = format!("{field} has {} lines; {ITEMS_MAX} are allowed", lines.len());

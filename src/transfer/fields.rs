@@ -41,7 +41,6 @@ impl Fields {
         value.filter(|value| !value.is_null())
     }
 
-    /// Takes the fields that `take` accepts.
     pub(super) fn take_where(&mut self, mut take: impl FnMut(&str, &Value) -> bool) {
         self.left.retain(|name, value| !take(name, value));
     }
@@ -196,7 +195,6 @@ pub(super) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Removes duplicates and empty texts.
 pub(super) fn remove_duplicates(lines: Vec<String>) -> Vec<String> {
     let kept = lines.into_iter().filter(|line| !line.is_empty());
     kept.collect::<IndexSet<String, RandomState>>()

@@ -19,7 +19,6 @@ pub(super) fn is_conflict(line: &[u8]) -> bool {
         .any(|mark| line.starts_with(mark) && matches!(line.get(7), None | Some(b' ' | b'\r')))
 }
 
-/// Removes a byte order mark.
 pub(super) fn strip_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }

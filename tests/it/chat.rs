@@ -29,7 +29,7 @@ fn say_in(workspace: &TestWorkspace, conversation: &str, message: &str) -> Value
     let words = ["chat", "--conversation", conversation, "--message", message];
     let reply = workspace.json(&words);
     assert_eq!(reply["success"], true, "{message}: {reply}");
-    assert_eq!(reply["result"]["conversationId"], conversation);
+    assert_eq!(reply["result"]["conversation_id"], conversation);
     reply["result"].clone()
 }
 
@@ -92,7 +92,7 @@ fn record(workspace: &TestWorkspace, sql: &str, keys: &[&str]) -> Value {
 }
 
 fn tools(turn: &Value) -> Vec<&str> {
-    column(&turn["toolCalls"], "name")
+    column(&turn["tool_calls"], "name")
 }
 
 fn reply(turn: &Value) -> &str {
@@ -145,7 +145,7 @@ fn b13_one_of_several_components_is_chosen_from_list() {
         let turns = talk(&workspace, &format!("c{at}"), &messages);
         assert_eq!(turns[0]["agent"], "clarifier");
         let criteria = json!({"component_type": "cards"});
-        assert_eq!(turns[0]["toolCalls"][0]["args"]["criteria"], criteria);
+        assert_eq!(turns[0]["tool_calls"][0]["args"]["criteria"], criteria);
         has(&turns[0], &["1. Component 101", "2. Component 102"]);
         assert_eq!(turns[0]["pending"]["candidates"], json!(["101", "102"]));
         let first = json!({"id": "101", "type": "cards", "title": "Home"});

@@ -44,7 +44,6 @@ const SECONDS: u64 = 10;
 /// Memory of a filter, in bytes of address space.
 const MEMORY: u64 = 1 << 30;
 
-/// A valid filter.
 pub(super) enum Jq {
     Path(Filter<JustLut<Val>>),
     Process(RefCell<Process>),

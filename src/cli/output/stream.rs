@@ -55,7 +55,6 @@ impl<'a> Stream<'a> {
         !self.is_over
     }
 
-    /// Adds a reply to the stream.
     pub(in crate::cli) fn send<T: Serialize>(&mut self, command: &str, answer: &Result<T>) {
         let (result, error) = match answer {
             Ok(result) => (Some(result), None),
@@ -86,7 +85,6 @@ impl<'a> Stream<'a> {
         Ok(Ended::Whole)
     }
 
-    /// Keeps the first error of a write.
     fn note_write_error(&mut self, written: io::Result<()>) {
         self.broken = self.broken.take().or(written.err());
         self.is_over |= self.broken.is_some();

@@ -25,7 +25,6 @@ pub(super) struct PlanRun<'a, 'r> {
     answering: &'a Answering,
     recording: Recording<'r>,
     course: Course,
-    /// The agents of the steps.
     agents: Vec<Agent>,
     /// The answer of the pass before.
     previous: Option<String>,
@@ -202,7 +201,6 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         })
     }
 
-    /// Sends the messages of a pass.
     fn send(&mut self) -> Result<()> {
         let (plan, answering) = (&self.course.plan, self.answering);
         // The cost of the other steps would be lost if one of them cannot be answered.

@@ -26,7 +26,6 @@ pub(in crate::coordinator) enum Event {
     Held(usize, String, bool),
     Refused(usize, String),
     Dropped(usize, String),
-    /// An agent has ended.
     Ended(usize, Ended),
     Checked(usize),
     Completed(usize),

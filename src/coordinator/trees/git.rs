@@ -63,7 +63,6 @@ impl Words {
     }
 }
 
-/// Git in a folder.
 pub(super) struct Git<'a> {
     trees: &'a Trees,
     folder: &'a Path,

@@ -23,7 +23,6 @@ const BEHIND: u64 = 20_000;
 /// Pause of the thread after sending, so that events are sent in batches, and additional pause per
 /// listener, so that many listeners cost no more than a few.
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
-/// Maximum pause.
 const REST_MAX: Duration = Duration::from_millis(60);
 const LISTENERS: usize = 2_000;
 /// Maximum number of batches that wait for a slow listener before its stream ends. All listeners
@@ -40,7 +39,6 @@ pub(super) enum Since {
     Place(Place),
 }
 
-/// Sends events to all listeners.
 pub(in crate::http) struct Feed {
     state: Mutex<State>,
     wakes: Condvar,

@@ -11,7 +11,6 @@ use crate::error::{Code, Error, Result, quote};
 use crate::file::{lock_in_turn, not_regular, unreadable, unwritable};
 use crate::manifest::entry::Entry;
 
-/// Timeout for the lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Appends an entry and returns warnings. The line is on disk when this returns. A duplicate id is an error (exit

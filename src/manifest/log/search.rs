@@ -91,7 +91,6 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Returns whether the manifest has an entry with this id.
     pub(crate) fn has_id(&self, id: &str) -> bool {
         self.ids.contains(id)
     }

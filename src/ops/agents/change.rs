@@ -167,7 +167,6 @@ fn refuse_builtin(id: &str) -> Error {
     }
 }
 
-/// Removes runtime agents.
 pub(crate) fn cleanup(
     surroundings: &Surroundings,
     _: &mut Notes,

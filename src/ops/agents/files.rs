@@ -17,10 +17,8 @@ use crate::{document, file, yaml};
 const FILE_MAX: u64 = 1 << 20;
 /// Most bytes that the values of a file may be made of; in memory they are up to twenty times as many.
 const SIZE_MAX: usize = 16 << 20;
-/// Most files that are read.
 const FILES_MAX: usize = 10_000;
 
-/// An invalid file of agents.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     pub(crate) file: String,

@@ -94,7 +94,6 @@ impl Finding {
         Finding::fail(check, error.message, fix)
     }
 
-    /// Makes a warning of an error with a fix.
     fn warn_of(check: &'static str, error: Error) -> Finding {
         Finding {
             fix: error.fix,

@@ -27,10 +27,8 @@ use crate::run::{Event, Message, Run, RunProjection, RunStatus, Usage};
 use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
 
-/// Progress of an execution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Progress<'a> {
-    /// An event that was committed.
     Event(&'a Event),
     /// A piece of an answer, which is stored when the answer is complete.
     Piece(Piece<'a>),

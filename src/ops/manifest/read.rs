@@ -142,7 +142,6 @@ fn no_entry(path: &Path, id: &str) -> Result<Error> {
     })
 }
 
-/// Returns warnings of faulty lines.
 fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
     let shown = faulty.iter().take(FAULTS_SHOWN);
     let mut warnings: Vec<String> = shown.map(|fault| format!("manifest {fault}")).collect();

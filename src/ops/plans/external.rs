@@ -24,7 +24,6 @@ pub(crate) struct External {
     passed: Vec<String>,
 }
 
-/// The answer of a policy.
 #[derive(Deserialize)]
 struct Verdict {
     satisfied: bool,

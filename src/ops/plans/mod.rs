@@ -276,7 +276,6 @@ pub(crate) fn read(
     Ok(checked)
 }
 
-/// Returns the error for a plan with faults.
 fn refusal(what: &str, faults: &[Fault]) -> Option<Error> {
     faults.first()?;
     let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;

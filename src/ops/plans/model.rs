@@ -11,7 +11,6 @@ use crate::plan::{ByRule, Decomposed, Plan, Planner, Source, Wish, message};
 /// The model that is asked where the settings name none.
 const MODEL: &str = "gpt-4o-mini";
 
-/// Has a model make plans.
 #[derive(Clone, Debug)]
 pub(crate) struct ByModel(pub(crate) Option<Model>);
 

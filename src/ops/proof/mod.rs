@@ -96,7 +96,6 @@ impl Report {
         messages.collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns the error of a failed check of `what`.
     pub(crate) fn error(&self, what: &str) -> Option<Error> {
         let first = self.violations.first()?;
         let message = format!("{what} does not verify: {}", self.join_messages());

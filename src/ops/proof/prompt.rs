@@ -126,7 +126,6 @@ fn find_unresolved(text: &str) -> Vec<block::Violation> {
     tokens.collect()
 }
 
-/// Checks that the prompt and its block are for `task`.
 fn check_task_of_prompt(
     text: &str,
     task: TaskId,

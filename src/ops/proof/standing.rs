@@ -160,7 +160,6 @@ impl TaskGates {
         (!names.is_empty()).then_some(message)
     }
 
-    /// Warns of deliverables that are not there.
     pub(super) fn warn_missing(&self) -> Option<String> {
         let names = self.missing.join(", ");
         let message = format!(
@@ -215,7 +214,6 @@ impl TaskGates {
         })
     }
 
-    /// Judges the gates and criteria of a task.
     pub(super) fn new(
         (workspace, trust): (&Workspace, &Trust),
         task: &Task,

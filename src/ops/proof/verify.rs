@@ -117,7 +117,6 @@ impl Verification {
         Ok((passed, files))
     }
 
-    /// Checks that the caller may verify it with this result.
     fn check_may_verify(
         &self,
         transaction: &dyn Transaction,
@@ -197,7 +196,6 @@ impl Verification {
         }
     }
 
-    /// Returns the command of the criterion that it is, if it has one.
     fn command(&self) -> Option<&Vec<String>> {
         match &self.of {
             Requirement::Criterion(one) => one.command.as_ref(),

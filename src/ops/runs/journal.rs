@@ -53,7 +53,6 @@ impl Journal {
         self.seen = cursor;
     }
 
-    /// Adds an event to a transaction.
     pub(crate) fn add(
         &mut self,
         transaction: &mut dyn Transaction,

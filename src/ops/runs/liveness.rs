@@ -57,7 +57,6 @@ impl RunLock {
         })
     }
 
-    /// Takes over a run of one of these kinds to resume it.
     pub(crate) fn take_over_to_resume(
         &self,
         store: &mut dyn Store,

@@ -144,7 +144,6 @@ pub(crate) struct Plan {
     is_new: bool,
     parent: Option<Reference>,
     depends: Vec<Reference>,
-    /// Its line in a batch.
     line: Option<usize>,
 }
 
@@ -263,7 +262,6 @@ impl Batch {
         ids.iter().map(name).collect()
     }
 
-    /// Refuses what is nested too deep.
     fn refuse_nesting(&self, tasks: &dyn Tasks) -> Result<()> {
         let parents: HashMap<TaskId, Option<TaskId>, RandomState> = self
             .new_plans()

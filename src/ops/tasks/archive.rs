@@ -12,7 +12,6 @@ use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
-/// Arguments that select tasks.
 const WHICH: [&str; 3] = ["tasks", "older_than", "epic"];
 
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]

@@ -11,7 +11,6 @@ use crate::task::rules::TEXT_MAX;
 
 /// Maximum number of faulty lines that a message names.
 const FAULTS_SHOWN: usize = 10;
-/// Largest batch, in bytes.
 const BATCH_MAX: u64 = 256 << 20;
 /// Longest line, in bytes: every long text of a task with room for escapes.
 const LINE_MAX: usize = 4 * TEXT_MAX;

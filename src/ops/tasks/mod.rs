@@ -73,7 +73,6 @@ pub(super) fn depth(
     Ok(levels)
 }
 
-/// Makes the error for nesting that is too deep.
 fn too_deep(id: &str) -> Error {
     let message = format!("{id} would be nested deeper than {DEPTH_MAX} levels");
     let error = Error::new(Code::TooDeep, message).in_field("parent");

@@ -14,7 +14,6 @@ use crate::task::Task;
 use crate::transfer::report::Loose;
 use crate::transfer::{Format, Reference};
 
-/// Target of a reference.
 enum Target {
     Task(TaskId),
     /// A skipped task that is done.

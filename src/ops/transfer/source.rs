@@ -18,7 +18,6 @@ const TASK_FILE_MAX: u64 = 4 << 20;
 /// Maximum number of files in a folder.
 const FILES_MAX: usize = 200_000;
 
-/// Reads a file or folder.
 pub(super) fn read(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     if path.as_os_str() != "-" && path.is_dir() {
         return read_folder(path, request, now);

@@ -109,7 +109,6 @@ impl Item {
             .collect()
     }
 
-    /// Makes the item of a worker.
     pub(crate) fn worker(agent: &Agent) -> Item {
         let parts = (
             agent.kind,

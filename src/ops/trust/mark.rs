@@ -35,7 +35,6 @@ pub(crate) enum Place<'a> {
 }
 
 impl Key {
-    /// Makes the mark of a record of a task.
     pub(crate) fn mark(&self, task: TaskId, place: Place<'_>, record: &Record) -> String {
         let record = Record {
             mark: None,
@@ -44,7 +43,6 @@ impl Key {
         self.sign(&(task, place, record))
     }
 
-    /// Makes the mark of a verified output.
     fn mark_output(&self, it: &SpawnRecord) -> String {
         self.sign(&(it.task, &it.manifest_id, &it.verified_at, &it.output_digest))
     }
@@ -56,7 +54,6 @@ impl Key {
     }
 }
 
-/// Returns whether a record has the mark of this user.
 fn is_own(key: Option<&Key>, task: TaskId, place: Place<'_>, record: &Record) -> bool {
     let mark = key.map(|key| key.mark(task, place, record));
     mark.is_some() && mark == record.mark

@@ -282,7 +282,7 @@ pub(crate) fn count_ready(context: &mut Context) -> Result<u64> {
         );
         let mut total = transaction.ready(None, Some(1))?.total;
         for id in held {
-            total -= u64::from(transaction.is_ready(id)?);
+            total = total.saturating_sub(transaction.is_ready(id)?.into());
         }
         Ok(total)
     })

@@ -79,5 +79,7 @@ fn style_of(state: StepState) -> Look {
         StepState::Failed => Status::Blocked,
         StepState::Skipped | StepState::Cancelled => Status::Cancelled,
     };
-    Look::from(nearest).with_word(state.word())
+    let mut look = Look::from(nearest);
+    look.word = state.word();
+    look
 }

@@ -152,7 +152,6 @@ impl OutputState {
         self.end.usage = Some(self.end.usage.map_or(new, |before| before.plus(new)));
     }
 
-    /// Notes that a turn has begun.
     fn begin_turn(&mut self) {
         self.end.turns = Some(self.end.turns.unwrap_or(0).saturating_add(1));
     }

@@ -113,7 +113,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Returns the id of the record of a guard.
 fn guard_id(guard: &Guard) -> String {
     format!("{} {}", guard.component_id, guard.security_group_id)
 }

@@ -143,7 +143,6 @@ struct SqliteTransaction<'a> {
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
-    /// The number of its next change.
     next_change: i64,
     /// Changes of the graph that are not written yet.
     unwritten: RefCell<Unwritten>,

@@ -16,7 +16,6 @@ pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
 const CAPACITY: usize = 2_000;
 /// Ends of fields that are empty. In a text, a backslash comes before each quote.
 const EMPTY: [&str; 4] = ["\":null", "\":\"\"", "\":[]", "\":{}"];
-/// Version of the lines.
 const VERSION: u64 = 1;
 
 /// Writes a task as its line, with the end of the line. Notes are sorted, because two copies of a task get theirs

@@ -188,6 +188,7 @@ test("letters typed during and after a save stay, and the text before it never c
   const { page } = look;
   const title = page.getByLabel("Title", { exact: true });
   const stored = async () => ((await (await fetch(`${world.address}/api/work/tasks/T2`)).json()) as { task: { title: string } }).task.title;
+  await look.settled();
   await title.fill("Saved");
   await page.evaluate(() => {
     const seen = new Set<string>();
@@ -198,7 +199,7 @@ test("letters typed during and after a save stay, and the text before it never c
     };
     look();
   });
-  await typeDuring(look, "PATCH", "**/api/work/tasks/T2", () => page.keyboard.press("Control+Enter"), " and");
+  await typeDuring(look, "PATCH", "**/api/work/tasks/T2", () => title.press("Control+Enter"), " and");
   await page.keyboard.type(" more", { delay: 15 });
   await page.getByText("Saved.", { exact: true }).waitFor();
   await look.settled();

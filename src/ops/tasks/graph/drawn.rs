@@ -63,7 +63,6 @@ fn list_around(tasks: &dyn Transaction, id: TaskId) -> Result<BTreeSet<TaskId>> 
     Ok(needs.nodes().chain(waiting.nodes()).chain([id]).collect())
 }
 
-/// Refuses a picture of too many tasks.
 fn refuse_many(n_tasks: usize) -> Result<()> {
     if n_tasks <= DRAWN_MAX {
         return Ok(());

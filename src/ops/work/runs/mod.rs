@@ -35,7 +35,6 @@ pub(crate) struct OneRun {
     pub(crate) id: String,
 }
 
-/// Shows a run with all its events.
 pub(crate) fn show(context: &mut Context, id: &str) -> Result<RunView> {
     view(context, id, true)?.ok_or_else(|| no_run(id))
 }
