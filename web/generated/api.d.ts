@@ -6640,13 +6640,16 @@ export interface components {
             /** @description Why there is no digest. */
             problem: string | null;
         };
+        /** @description An answer of the chat to one message, spelled as in its specification. */
         Turn: {
             agent: components["schemas"]["ChatAgent"];
             conversation_id: string;
+            /** @description The call that waits for a yes, a choice, or what is missing. */
             pending: components["schemas"]["Pending"] | null;
+            /** @description How the message was understood. */
             reason: string;
             reply: string;
-            /** @description How the pending action ended; null if there was none or it is still pending. */
+            /** @description How the call that was pending before was resolved; none if there was none, or if it is still pending. */
             settled: components["schemas"]["Resolution"] | null;
             tool_calls: components["schemas"]["ToolResult"][];
         };
