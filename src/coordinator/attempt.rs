@@ -263,7 +263,10 @@ impl Engine<'_> {
         };
         let given = self.slots[step].prompt.take().filter(|_| is_whole);
         let spawned = match given {
-            Some(given) => spawn::repeat(&mut self.context, &given.spawned).or(Ok(*given.spawned)),
+            // Files of skills may be gone by now; the agent can still have the prompt as it was.
+            Some(given) => {
+                spawn::prepare_again(&mut self.context, &given.spawned).or(Ok(*given.spawned))
+            }
             None => spawn::spawn(&mut self.context, options),
         };
         match spawned {

@@ -47,16 +47,18 @@ impl<'a> Criterion<'a> {
         let Some((_, command)) = line.rsplit_once(MARK) else {
             // The colons of names such as `std::fs` have letters on both sides.
             let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace);
-            let mut marks = line.match_indices("::");
-            return match marks.find(|(at, mark)| {
-                is_edge(line[..*at].chars().next_back())
+            let is_mistyped = line.match_indices("::").any(|(at, mark)| {
+                is_edge(line[..at].chars().next_back())
                     || is_edge(line[at + mark.len()..].chars().next())
-            }) {
-                Some(_) => Err(refused(format!(
-                    "`{line}` has no command: a blank and words belong on both sides of `::`, as in \
-                     'tests pass :: cargo test'"
-                ))),
-                None => Ok(()),
+            });
+            let message = format!(
+                "`{line}` has no command: a blank and words belong on both sides of `::`, as in \
+                 'tests pass :: cargo test'"
+            );
+            return if is_mistyped {
+                Err(refused(message))
+            } else {
+                Ok(())
             };
         };
         if let Some(sign) = find_shell_sign(command) {

@@ -14,7 +14,7 @@ CREATE TABLE counters (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
--- Lists leave out what is archived; both kinds of list are read from an index, in order of number.
+-- Lists leave out what is archived. They are read in order of number: by status, or from the index of what is archived.
 CREATE INDEX tasks_by_status ON tasks (status, archived_at);
 CREATE INDEX tasks_by_archive ON tasks (number) WHERE archived_at IS NOT NULL;
 CREATE UNIQUE INDEX tasks_by_uid ON tasks (uid);

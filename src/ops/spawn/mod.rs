@@ -133,7 +133,7 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
 }
 
 /// Prepares a prompt again, for the same output file and entry, with what was said since.
-pub(crate) fn repeat(context: &mut Context, spawned: &Spawned) -> Result<Spawned> {
+pub(crate) fn prepare_again(context: &mut Context, spawned: &Spawned) -> Result<Spawned> {
     let mut preparation = Preparation::load(context)?;
     context.read(|transaction| {
         let task = require(transaction, spawned.task_id)?;

@@ -265,21 +265,27 @@ fn find_planned(runs: &[Run], tracks: &Tracks) -> HashSet<TaskId> {
     waiting.map(|task| task.planned.task_id).collect()
 }
 
-/// Counts the tasks that can start and neither failed in their last run nor are planned in a live one.
-pub(crate) fn count_ready(context: &mut Context) -> Result<u64> {
-    let (cache, user) = (
-        Arc::clone(&context.cache),
-        context.surroundings.rights.user.clone(),
-    );
+/// Reads the last runs over tasks that the caller sees, and passes them on with their tracks.
+pub(super) fn with_last_runs<T>(
+    context: &mut Context,
+    work: impl FnOnce(&dyn Transaction, &[Run], &Tracks) -> Result<T>,
+) -> Result<T> {
+    let cache = Arc::clone(&context.cache);
+    let user = context.surroundings.rights.user.clone();
     context.read(|transaction| {
         let mut tracks = lock(&cache.tracks);
         let runs = tracks.update_last(transaction, user.as_deref())?;
-        let mut held = find_planned(&runs, &tracks);
-        let last = find_last_runs(&runs, &tracks).into_iter();
-        held.extend(
-            last.filter(|(_, task)| task.state == StepState::Failed)
-                .map(|(id, _)| id),
-        );
+        work(transaction, &runs, &tracks)
+    })
+}
+
+/// Counts the tasks that can start and neither failed in their last run nor are planned in a live one.
+pub(crate) fn count_ready(context: &mut Context) -> Result<u64> {
+    with_last_runs(context, |transaction, runs, tracks| {
+        let mut held = find_planned(runs, tracks);
+        let last = find_last_runs(runs, tracks).into_iter();
+        let failed = last.filter(|(_, task)| task.state == StepState::Failed);
+        held.extend(failed.map(|(id, _)| id));
         let mut total = transaction.ready(None, Some(1))?.total;
         for id in held {
             total = total.saturating_sub(transaction.is_ready(id)?.into());

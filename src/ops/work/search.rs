@@ -1,12 +1,9 @@
 //! The search for tasks, runs, agents and conversations by words.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::runs;
-use super::scene::{find_last_runs, state_of};
-use super::tracks::lock;
+use super::scene::{find_last_runs, state_of, with_last_runs};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::agents::Lookup;
@@ -112,14 +109,8 @@ fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item
         true => context.read(|transaction| read_recent(transaction, limit))?,
         false => tasks::find(context, words, Archived::Hidden, limit)?.tasks,
     };
-    let (cache, user) = (
-        Arc::clone(&context.cache),
-        context.surroundings.rights.user.clone(),
-    );
-    context.read(|transaction| {
-        let mut tracks = lock(&cache.tracks);
-        let runs = tracks.update_last(transaction, user.as_deref())?;
-        let in_runs = find_last_runs(&runs, &tracks);
+    with_last_runs(context, |transaction, runs, tracks| {
+        let in_runs = find_last_runs(runs, tracks);
         let found = transaction.readable(&by_id)?.into_iter().chain(by_words);
         let items = found.take(limit as usize).map(|task| {
             let state = state_of(transaction, &task, in_runs.get(&task.id))?.word();

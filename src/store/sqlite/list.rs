@@ -107,8 +107,8 @@ impl Conditions {
         conditions
     }
 
-    /// Restricts to archived tasks, or to others. The index on it serves lists without other conditions; with
-    /// a status another index has it, and else it must not be preferred.
+    /// Restricts to archived tasks, or to others. The index of archived tasks serves lists without other conditions,
+    /// and that of a status has it too; else neither must be preferred.
     fn restrict_archived(&mut self, filter: &Filter) {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()

@@ -29,7 +29,7 @@ pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Resul
     let mut rest = line.strip_prefix('{').unwrap_or_default();
     let mut separator = "{";
     while !rest.is_empty() {
-        let (field, after) = rest.split_at(value_end(rest.as_bytes()));
+        let (field, after) = rest.split_at(find_value_end(rest.as_bytes()));
         if !EMPTY.iter().any(|value| field.ends_with(value)) {
             text.push_str(separator);
             text.push_str(field);
@@ -41,9 +41,9 @@ pub(crate) fn write_line(mut task: Task, text: &mut String) -> serde_json::Resul
     Ok(())
 }
 
-/// Returns where the first value of compact JSON ends: at a comma, at the end of what it is in, or at the end. A name and
+/// Finds where the first value of compact JSON ends: at a comma, at the end of what it is in, or at the end. A name and
 /// its value count as one.
-fn value_end(json: &[u8]) -> usize {
+fn find_value_end(json: &[u8]) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(byte) = json.get(at) {
         match byte {
