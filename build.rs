@@ -2,7 +2,7 @@
 //! take a fifth of the time that `cleo --version` does. A static program, as in the archives of a release, goes to
 //! any place, and its addresses are packed to a tenth. Links the unwinder of gcc into the program: as a library it
 //! takes a twelfth of that time.
-//! Compresses the files of `src/embedded.rs`.
+//! Compresses the files of `src/embedded.rs`, and reads the front matter of `src/skill/fields.rs`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::{env, fs, io};
 use flate2::{Compression, GzBuilder};
 
 const EMBEDDED: [&str; 3] = ["docs/openapi.json", "docs/schemas", "web/dist"];
+const FRONT_MATTER: [&str; 2] = ["protocols", "skills"];
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
@@ -26,15 +27,10 @@ fn main() -> io::Result<()> {
             println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
         }
     }
-    let mut files = Vec::new();
-    for place in EMBEDDED {
-        println!("cargo::rerun-if-changed={place}");
-        list(place.to_string(), &mut files)?;
-    }
-    files.sort();
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    fs::write(out.join("front_matter.rs"), read_front_matter()?)?;
     let mut table = String::from("&[\n");
-    for (n, file) in files.iter().enumerate() {
+    for (n, file) in list_all(&EMBEDDED)?.iter().enumerate() {
         let compressed = out.join(format!("{n}.gz"));
         // No name and no time: the same files give the same program.
         let mut writer =
@@ -44,6 +40,51 @@ fn main() -> io::Result<()> {
         table += &format!("({file:?}, include_bytes!({compressed:?})),\n");
     }
     fs::write(out.join("embedded.rs"), table + "]")
+}
+
+/// Returns the front matter of each skill and protocol, as YAML and as values: to read it takes a third of `spawn`.
+fn read_front_matter() -> io::Result<String> {
+    let mut known = Vec::new();
+    for file in list_all(&FRONT_MATTER)? {
+        let text = fs::read_to_string(file)?;
+        let parts = text
+            .strip_prefix("---")
+            .and_then(|text| text.split_once("\n---\n"));
+        if let Some((yaml, _)) = parts {
+            let value = serde_yaml::from_str(yaml).map_err(io::Error::other)?;
+            known.push(format!(
+                "({:?}, {})",
+                format!("{yaml}\n"),
+                write_value(&value)
+            ));
+        }
+    }
+    known.sort();
+    Ok(format!("&[{}]", known.join(",\n")))
+}
+
+/// A list is written as text, which a test finds.
+fn write_value(value: &serde_yaml::Value) -> String {
+    let Some(fields) = value.as_mapping() else {
+        let text = value.as_str().map(str::to_string);
+        let text = text.or_else(|| Some(serde_yaml::to_string(value).ok()?.trim().to_string()));
+        return format!("Known::Text({:?})", text.unwrap_or_default());
+    };
+    let fields = fields.iter().map(|(name, value)| {
+        let name = name.as_str().unwrap_or_default();
+        format!("({name:?}, {}),", write_value(value))
+    });
+    format!("Known::Mapping(&[{}])", fields.collect::<String>())
+}
+
+fn list_all(places: &[&str]) -> io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for place in places {
+        println!("cargo::rerun-if-changed={place}");
+        list((*place).to_string(), &mut files)?;
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn list(place: String, files: &mut Vec<String>) -> io::Result<()> {

@@ -6,6 +6,14 @@ use crate::document;
 /// Maximum size of a front matter with its aliases expanded, in bytes.
 const EXPANSION_LIMIT: usize = 16 * 1024 * 1024;
 
+/// The front matter of the embedded skills and protocols, sorted, and what is in it.
+static KNOWN: &[(&str, Known)] = include!(concat!(env!("OUT_DIR"), "/front_matter.rs"));
+
+enum Known {
+    Text(&'static str),
+    Mapping(&'static [(&'static str, Known)]),
+}
+
 /// The width of the opening `---`, after which the block begins in line one of the file.
 pub(super) const OPENING: usize = 3;
 
@@ -57,9 +65,31 @@ fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise as YAML.
+/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise as YAML. That of
+/// embedded files was read when the program was built.
 pub(super) fn read(block: &str) -> Result<Fields, Fault> {
-    strict_yaml::read(block).or_else(|_| read_leniently(block))
+    let known = KNOWN.binary_search_by(|(known, _)| (*known).cmp(block));
+    match known.map(|at| KNOWN[at].1.read()) {
+        Ok(Value::Mapping(fields)) => Ok(fields),
+        _ => strict_yaml::read(block).or_else(|_| read_leniently(block)),
+    }
+}
+
+impl Known {
+    fn read(&self) -> Value {
+        match self {
+            Known::Text(text) => Value::Text {
+                text: (*text).to_string(),
+                is_plain: false,
+            },
+            Known::Mapping(fields) => {
+                let fields = fields.iter();
+                let fields =
+                    fields.map(|(name, value)| field((*name).to_string(), value.read(), (1, 1)));
+                Value::Mapping(Fields(fields.collect()))
+            }
+        }
+    }
 }
 
 fn read_leniently(block: &str) -> Result<Fields, Fault> {
@@ -71,7 +101,7 @@ fn read_leniently(block: &str) -> Result<Fields, Fault> {
     let fields = fields.into_iter().map(|(name, value)| {
         let line = block.lines().position(|line| begins_with_key(line, &name));
         let place = (line.map_or(1, |line| line + 1), 1);
-        field(name, value, place)
+        field(name, value_of(value, place), place)
     });
     Ok(Fields(fields.collect()))
 }
@@ -81,16 +111,16 @@ fn begins_with_key(line: &str, key: &str) -> bool {
     rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
 }
 
-/// Makes a field; what is below it is said to be where it is.
-fn field(name: String, value: serde_json::Value, place: Place) -> Field {
+fn field(name: String, value: Value, place: Place) -> Field {
     Field {
         name,
         place,
-        value: value_of(value, place),
+        value,
         value_place: place,
     }
 }
 
+/// Reads a value; what is below it is said to be where it is.
 fn value_of(value: serde_json::Value, place: Place) -> Value {
     let text = |text: String, is_plain| Value::Text { text, is_plain };
     match value {
@@ -104,7 +134,7 @@ fn value_of(value: serde_json::Value, place: Place) -> Value {
         ),
         serde_json::Value::Object(fields) => {
             let fields = fields.into_iter();
-            let fields = fields.map(|(name, value)| field(name, value, place));
+            let fields = fields.map(|(name, value)| field(name, value_of(value, place), place));
             Value::Mapping(Fields(fields.collect()))
         }
         other => text(other.to_string(), false),
@@ -126,4 +156,30 @@ fn yaml_fault(error: serde_yaml::Error) -> Fault {
         place,
         format!("The front matter is not YAML: {message}."),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forget_places(fields: Fields) -> Fields {
+        let forget = |it: Field| match it.value {
+            Value::Mapping(below) => field(it.name, Value::Mapping(forget_places(below)), (1, 1)),
+            Value::List(items) => field(it.name, Value::List(items), (1, 1)),
+            Value::Text { text, .. } => {
+                let is_plain = false;
+                field(it.name, Value::Text { text, is_plain }, (1, 1))
+            }
+        };
+        Fields(fields.0.into_iter().map(forget).collect())
+    }
+
+    #[test]
+    fn embedded_front_matter_reads_as_yaml() {
+        assert!(KNOWN.len() > 20);
+        for (block, _) in KNOWN {
+            let strict = forget_places(strict_yaml::read(block).unwrap());
+            assert_eq!(forget_places(read(block).unwrap()), strict);
+        }
+    }
 }
