@@ -53,7 +53,7 @@ impl<'a> Criterion<'a> {
             });
             let message = format!(
                 "`{line}` has no command: a blank and words belong on both sides of `::`, as in \
-                 'tests pass :: cargo test'"
+                 'tests pass :: cargo test'; a `::` of the text itself belongs into backticks"
             );
             return if is_mistyped {
                 Err(refused(message))

@@ -12,6 +12,7 @@ use super::{Context, Notes, Surroundings};
 use crate::catalogue::Catalogue;
 use crate::config::Settings;
 use crate::error::{Code, Error, Result, quote};
+use crate::id::TaskId;
 use crate::run::RunStatus;
 use crate::store::Store;
 use crate::store::records::RunFilter;
@@ -62,7 +63,11 @@ pub(crate) fn review(
     }
     if let Some(only) = only {
         let has = |text: &str| text.to_lowercase().contains(&only.to_lowercase());
-        items.retain(|it| it.name == only || has(&it.what) || has(&it.origin));
+        items.retain(|it| match only.parse::<TaskId>() {
+            // T1 is not T10.
+            Ok(id) => it.origin.split(' ').any(|word| word.parse() == Ok(id)),
+            Err(_) => it.name == only || has(&it.what) || has(&it.origin),
+        });
         if items.is_empty() {
             let message = format!("nothing that would run has {} in it", quote(only));
             return Err(Error::new(Code::InputInvalid, message).fix("cleo trust --list"));
