@@ -106,6 +106,11 @@ impl Engine<'_> {
                 left.push(step);
                 continue;
             };
+            // What an agent of this run left for another task proves nothing.
+            if verdict.lacks_only_proof() && !self.slots[step].has_earlier_work {
+                left.push(step);
+                continue;
+            }
             // Other runs may be merging beside one with worktrees.
             if self.trees.is_none() && !verdict.faults.is_empty() && verdict.lacks_only_proof() {
                 verdict = self.prove_in_workspace(id, None, false)?;

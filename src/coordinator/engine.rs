@@ -19,6 +19,7 @@ use super::trees::Trees;
 use super::{Listener, RunEnvironment, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id;
+use crate::ops::proof::has_earlier_work;
 use crate::ops::runs::journal::Journal;
 use crate::ops::runs::liveness::{RunLock, add_resume_hint};
 use crate::ops::spawn::Preparation;
@@ -135,16 +136,20 @@ impl<'a> Engine<'a> {
         let open = |base| Trees::open(&context.workspace, journal.folder(), &run.id, base);
         let trees = base.map(open).transpose()?;
         let workers = Vec::from_iter(team.workers.into_iter().map(Arc::new));
-        let slots = planned.iter().zip(&steps).map(|(task, step)| Slot {
-            task: task.task_id,
-            worker: workers.get(step.runner).cloned(),
-            ..Slot::default()
+        let slots = planned.iter().zip(&steps).map(|(task, step)| {
+            Ok(Slot {
+                task: task.task_id,
+                worker: workers.get(step.runner).cloned(),
+                has_earlier_work: has_earlier_work(&mut context, task.task_id)?,
+                ..Slot::default()
+            })
         });
+        let slots = slots.collect::<Result<Vec<Slot>>>()?;
         let now = Instant::now();
         let tasks = planned.iter().map(|task| task.task_id).collect();
         let threads = Threads::begin(context.surroundings.clone(), tasks, options.lease())?;
         Ok(Engine {
-            slots: slots.collect(),
+            slots,
             scheduler: Scheduler::new(steps, options.rules(), team.runner_jobs),
             recorder: Recorder {
                 run,

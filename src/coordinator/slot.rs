@@ -18,6 +18,8 @@ pub(super) struct Slot {
     pub(super) task: TaskId,
     /// None of an epic where no task of the run has an agent.
     pub(super) worker: Option<Arc<Worker>>,
+    /// Whether there was output for its last prompt when this process began.
+    pub(super) has_earlier_work: bool,
     pub(super) prompt: Option<Prompt>,
     pub(super) epoch: Option<u32>,
     pub(super) attempt: u32,

@@ -211,3 +211,62 @@ fn output_of_a_done_task_is_not_spawned_again() {
     let other = &failed["error"]["alternatives"][0]["command"];
     assert_eq!(other, "cleo reopen T1");
 }
+
+#[test]
+fn undone_changes_ask_for_no_other_work() {
+    for (change, n_undone) in [("complete T1", 1), ("update T1 --title Green", 1)] {
+        let workspace = spawn_task();
+        deliver(&workspace);
+        workspace.ok("verify output T1");
+        workspace.ok(change);
+        (0..n_undone).for_each(|_| drop(workspace.ok("undo")));
+        assert_eq!(next_command(&workspace), "cleo complete T1", "{change}");
+        workspace.fails("spawn T1", "E_EXISTS");
+    }
+}
+
+#[test]
+fn work_whose_check_failed_goes_to_an_agent() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'It is red :: test -e red'");
+    workspace.fails("verify T1 --run-all", "E_CRITERION_FAILED");
+    assert_eq!(next_command(&workspace), "cleo spawn T1");
+    let prompt = workspace.ok("spawn T1 --format text").stdout;
+    says(&json!(prompt), "left this task complete and wrote");
+    says(&json!(prompt), "Z: It is red :: test -e red");
+}
+
+#[test]
+fn run_runs_no_command_of_a_task_that_somebody_holds() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'It is red :: touch red'");
+    let mut other = workspace.command(&["claim", "T1"]);
+    other.env("CLEO_AGENT", "other");
+    workspace.finish(other, "");
+    let held = workspace.ask("run T1 --repair 0 --command true");
+    assert_eq!(held["result"]["tasks"][0]["state"], "skipped", "{held}");
+    assert!(!workspace.path("red").exists());
+}
+
+#[test]
+fn output_that_an_agent_of_the_run_left_for_another_task_needs_its_agent() {
+    let workspace = spawn_task();
+    workspace.ok("add First");
+    workspace.ok("update T1 --depends T3");
+    workspace.write("output", GOOD);
+    workspace.write("entry", entry_with(json!({})));
+    let agent = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+    let forge = format!("cp output {OUTPUT}; cat entry >>{MANIFEST}");
+    let own = format!("[ $CLEO_TASK_ID = T3 ] || exit 1; {forge}; exec sh {agent} works");
+    workspace.write("agent.sh", own);
+    let ran = workspace.ask("run T1 T3 --repair 0 --command 'sh agent.sh'");
+    let tasks = ran["result"]["tasks"].as_array().unwrap();
+    let state = |id: &str| tasks.iter().find(|it| it["taskId"] == id).unwrap()["state"].clone();
+    assert_eq!(
+        (state("T3"), state("T1")),
+        (json!("done"), json!("failed")),
+        "{ran}"
+    );
+}

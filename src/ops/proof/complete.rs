@@ -218,17 +218,27 @@ pub(crate) fn is_unearned(
     Ok(is_unverified || transaction.gates(task)?.forced.is_some())
 }
 
+/// Returns whether the workspace has output for the last prompt of a task.
+pub(crate) fn has_earlier_work(context: &mut Context, id: TaskId) -> Result<bool> {
+    let spawn = context.read(|transaction| transaction.latest_spawn_to_show(id))?;
+    Ok(spawn.is_some_and(|spawn| is_delivered(&context.workspace, &spawn)))
+}
+
 /// Checks work for the last prompt of a task that verifies, or has to be merged only; none where an agent has to
-/// work, also because something else was asked for since. `before` are the tasks that are done first.
+/// work, also because something else was asked for since, and where somebody holds the task. `before` are the tasks
+/// that are done first.
 pub(crate) fn check_earlier_work(
     context: &mut Context,
     id: TaskId,
     before: &BTreeSet<TaskId>,
 ) -> Result<Option<Verdict>> {
     let key = Trust::new(&context.surroundings, &context.workspace).read_key();
+    let (now, actor) = (context.now(), context.surroundings.actor.clone());
     let spawn = context.read(|transaction| {
         let task = require(transaction, id)?;
-        let is_open = matches!(task.status, Status::Pending | Status::Active);
+        let claim = transaction.claim(id)?;
+        let is_held = claim.is_some_and(|it| it.live_holder(&now).is_some_and(|by| *by != actor));
+        let is_open = matches!(task.status, Status::Pending | Status::Active) && !is_held;
         let waits = waiting_for(transaction, &task)?;
         let spawn = transaction.latest_spawn(id)?.filter(|_| is_open);
         if spawn.is_none() || !waits.iter().all(|need| before.contains(need)) {

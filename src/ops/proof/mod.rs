@@ -21,8 +21,8 @@ mod verify;
 
 pub(crate) use check::{Undone, Verdict, check, find_undone};
 pub(crate) use complete::{
-    Complete, Completion, check_earlier_work, complete, complete_with_parts, is_unearned,
-    needs_proof,
+    Complete, Completion, check_earlier_work, complete, complete_with_parts, has_earlier_work,
+    is_unearned, needs_proof,
 };
 pub(crate) use entries::{ManifestVerdict, WhichEntry, manifest};
 pub(crate) use left::{Left, read_left};

@@ -10,10 +10,10 @@ use crate::dispatch::{Candidate, Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
 use crate::estimate::one_line;
 use crate::id::{self, TaskId};
+use crate::manifest::Status;
 use crate::manifest::log::{Found, Latest, find_all};
-use crate::manifest::{Entry, Status};
 use crate::ops::proof::check_output;
-use crate::ops::tasks::delivered::{find_requests, is_delivered};
+use crate::ops::tasks::delivered::{find_requests, has_failed_check, is_delivered};
 use crate::ops::tasks::waiting_for;
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
@@ -96,7 +96,7 @@ impl Preparation {
         Ok(())
     }
 
-    /// Describes the entry for the last prompt before one, if its agent left the work unfinished.
+    /// Describes the entry for the last prompt before one, and the commands that failed on its work.
     fn describe_earlier_work(
         &self,
         transaction: &dyn Transaction,
@@ -109,13 +109,14 @@ impl Preparation {
             let (_, entry) = self.earlier.get(&record.manifest_id)?.entry.as_ref()?;
             Some((record.output_file, entry))
         });
-        let is_unfinished =
-            |entry: &Entry| matches!(entry.status, Status::Partial | Status::Blocked);
-        let Some((file, entry)) = found.last().filter(|(_, entry)| is_unfinished(entry)) else {
+        let Some((file, entry)) = found.last() else {
             return Ok(None);
         };
         let left = entry.needs_followup.iter().map(|it| format!("Open: {it}"));
-        let lines = entry.key_findings.iter().cloned().chain(left);
+        let records = transaction.gates(task)?.criteria.into_iter();
+        let failed = records.filter(|(_, record)| !record.passed);
+        let failed = failed.map(|(line, record)| format!("Failed at {}: {line}", record.at));
+        let lines = entry.key_findings.iter().cloned().chain(left).chain(failed);
         let lines = lines.map(|line| format!("- {}\n", one_line(&line, gather::FINDING_MAX)));
         Ok(Some(format!(
             "## Earlier work\n\nAn earlier agent left this task {} and wrote `{file}`. Read that first, and keep what \
@@ -171,7 +172,9 @@ impl Preparation {
         let Some(record) = latest.filter(|record| is_delivered(&self.workspace, record)) else {
             return Ok(());
         };
-        if find_requests(transaction, id)?.0 {
+        let (task, gates) = (require(transaction, id)?, transaction.gates(id)?);
+        let has_failed = has_failed_check(&task, &gates, &record.at);
+        if has_failed || find_requests(transaction, id)?.0 {
             return Ok(());
         }
         let required = &self.catalogue.base.sections;

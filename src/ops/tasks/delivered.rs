@@ -1,17 +1,20 @@
 //! Output that came back for the last prompts of tasks, and what is to be done about it.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::merged::find_unmerged;
 use crate::clock::is_older;
 use crate::error::{Error, Result};
-use crate::gate::{Criterion, Evidence, Freshness, Gates};
+use crate::gate::{Criterion, Freshness, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Status, log};
 use crate::ops::require;
 use crate::ops::trust::{Place, Trust, digest_files, judge};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::{Operation, Recorded, SpawnRecord, Transaction};
 use crate::task::Task;
+use crate::tree::Tree;
 use crate::workspace::Workspace;
 
 /// A task with the output that came back for its last prompt.
@@ -43,19 +46,25 @@ pub(in crate::ops) fn is_delivered(workspace: &Workspace, record: &SpawnRecord) 
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
 /// Returns whether other work was asked for since the last prompt of a task or its verification, and whether a note was
-/// added.
+/// added. What was undone asks for nothing.
 pub(in crate::ops) fn find_requests(
     transaction: &dyn Transaction,
     id: TaskId,
 ) -> Result<(bool, bool)> {
     let told = transaction.changes(0, Some(id), u32::MAX)?;
-    let changes = told.iter().rev().map(|one| &one.change);
-    let since = changes.take_while(|it| !["verified", "spawned"].contains(&&*it.kind));
+    let is_new = |one: &&Recorded| !["verified", "spawned"].contains(&&*one.change.kind);
     let (mut asks_for_more, mut has_words) = (false, false);
-    for change in since {
+    for Recorded {
+        change, operation, ..
+    } in told.iter().rev().take_while(is_new)
+    {
         let has = |field: &str| change.detail.get(field).is_some();
         has_words |= has("notes");
-        asks_for_more |= change.detail["status"]["from"] == "done" || WANTED.into_iter().any(has);
+        if change.detail["status"]["from"] == "done" || WANTED.into_iter().any(has) {
+            let operation = transaction.operation(*operation)?;
+            let is_undone = |it: &Operation| it.undoes.is_some() || it.undone_by.is_some();
+            asks_for_more |= !operation.as_ref().is_some_and(is_undone);
+        }
     }
     Ok((asks_for_more, has_words))
 }
@@ -87,7 +96,7 @@ pub(in crate::ops) fn find_delivered(
         .map(|(record, _)| record.manifest_id.as_str())
         .collect();
     let found = log::find_all(&workspace.manifest()?, &wanted)?;
-    let mut delivered = Vec::new();
+    let (mut delivered, mut trees) = (Vec::new(), HashMap::new());
     for (record, unmerged) in spawned {
         let entry = found
             .get(&record.manifest_id)
@@ -95,10 +104,17 @@ pub(in crate::ops) fn find_delivered(
         let status = entry.map(|(_, entry)| entry.status);
         if status.is_none_or(|status| status == Status::Complete) {
             let has_entry = status.is_some();
+            let id = record.task;
+            let gates = transaction.gates_of(&[id])?.remove(&id).unwrap_or_default();
+            let task = require(transaction, id)?;
+            if unmerged.is_none() && has_failed_check(&task, &gates, &record.at) {
+                continue;
+            }
+            let subject = (&task, &gates);
             delivered.push(Delivered {
-                id: record.task,
+                id,
                 output_file: record.output_file,
-                command: choose_command(trust, transaction, record.task, unmerged, has_entry)?,
+                command: choose_command(trust, subject, unmerged, has_entry, &mut trees)?,
             });
         }
     }
@@ -108,13 +124,12 @@ pub(in crate::ops) fn find_delivered(
 /// Chooses the command for output: to merge it, to see what it lacks, to run what proves it, or to complete its task.
 fn choose_command(
     trust: &Trust,
-    transaction: &dyn Transaction,
-    id: TaskId,
+    (task, gates): (&Task, &Gates),
     unmerged: Option<Error>,
     has_entry: bool,
+    trees: &mut HashMap<Vec<String>, Tree>,
 ) -> Result<String> {
-    let gates = transaction.gates_of(&[id])?.remove(&id).unwrap_or_default();
-    let task = require(transaction, id)?;
+    let id = task.id;
     let is_unproven = |line: &String| {
         let has_passed = gates.criteria.get(line).is_some_and(|record| record.passed);
         !has_passed && Criterion::read(line).command.is_some()
@@ -131,28 +146,41 @@ fn choose_command(
         _ if !has_entry => format!("cleo verify output {id}"),
         true => format!("cleo verify {id} --run-all"),
         false if has_open_gates => format!("cleo verify {id}"),
-        false => match find_stale(trust, &task, &gates)? {
-            Some(true) => format!("cleo verify {id} --refresh"),
-            Some(false) => format!("cleo verify {id}"),
-            None => format!("cleo complete {id}"),
+        false => match is_stale(trust, task, gates, trees)? {
+            true => format!("cleo verify {id} --refresh"),
+            false => format!("cleo complete {id}"),
         },
     })
 }
 
-/// Returns whether proof of a task is stale, and then whether a program can take it again.
-fn find_stale(trust: &Trust, task: &Task, gates: &Gates) -> Result<Option<bool>> {
+/// Returns whether a criterion has failed since the last prompt of a task: an agent has to work.
+pub(in crate::ops) fn has_failed_check(task: &Task, gates: &Gates, spawned_at: &str) -> bool {
+    let mut records = task.acceptance.iter().map(|line| gates.criteria.get(line));
+    records.any(|it| it.is_some_and(|it| !it.passed && *it.at >= *spawned_at))
+}
+
+/// Returns whether proof of a task is stale. `trees` are digests of declared files: many tasks declare the same.
+fn is_stale(
+    trust: &Trust,
+    task: &Task,
+    gates: &Gates,
+    trees: &mut HashMap<Vec<String>, Tree>,
+) -> Result<bool> {
     let (workspace, key) = (&trust.workspace, trust.read_key());
-    let files = digest_files(workspace, task, gates)?;
+    if !trees.contains_key(&task.files)
+        && let Some(tree) = digest_files(workspace, task, gates)?
+    {
+        trees.insert(task.files.clone(), tree);
+    }
+    let files = trees.get(&task.files);
     let on_gates = gates.gates.iter().filter(|(gate, _)| gates.needs(**gate));
     let on_gates = on_gates.map(|(gate, record)| (Place::Gate(*gate), record));
     let criteria = task.acceptance.iter();
     let on_criteria =
         criteria.filter_map(|line| Some((Place::Criterion(line), gates.criteria.get(line)?)));
     let by = (key.as_ref(), workspace);
-    let stale = on_gates.chain(on_criteria).filter(|one| {
-        let found = judge(by, files.as_ref(), false, task.id, *one);
+    Ok(on_gates.chain(on_criteria).any(|one| {
+        let found = judge(by, files, false, task.id, one);
         one.1.passed && matches!(found, Freshness::Stale(_))
-    });
-    let is_renewable = stale.map(|(_, record)| record.evidence.iter().any(Evidence::is_proof));
-    Ok(is_renewable.reduce(|one, other| one | other))
+    }))
 }
