@@ -106,7 +106,7 @@ impl Engine<'_> {
                 left.push(step);
                 continue;
             };
-            // What an agent of this run left for another task proves nothing.
+            // Output that an agent of this run left for another task proves nothing.
             if verdict.lacks_only_proof() && !self.slots[step].has_earlier_work {
                 left.push(step);
                 continue;

@@ -236,6 +236,12 @@ fn success_with_nonzero_exit_code_is_failure() {
 }
 
 #[test]
+fn gemini_session_without_an_answer_is_not_resumed() {
+    let (ended, _) = play("gemini", "http-400", Some(144));
+    assert_eq!(ended.conversation, None);
+}
+
+#[test]
 fn messages_conversations_tokens_and_cost_are_read() {
     let usage = |input: u64, output: u64| {
         Some(Usage {

@@ -251,7 +251,7 @@ fn run_runs_no_command_of_a_task_that_somebody_holds() {
 }
 
 #[test]
-fn output_that_an_agent_of_the_run_left_for_another_task_needs_its_agent() {
+fn output_left_by_another_agent_of_the_run_proves_nothing() {
     let workspace = spawn_task();
     workspace.ok("add First");
     workspace.ok("update T1 --depends T3");

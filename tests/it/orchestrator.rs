@@ -181,6 +181,7 @@ fn each_state_of_work_has_its_first_action() {
         first(&workspace, Some("T1")),
         is("close", "cleo complete T1")
     );
+    assert_eq!(first(&workspace, None), is("close", "cleo complete T1"));
     workspace.ok("complete T1");
     assert_eq!(first(&workspace, Some("T1")).0, "rest");
     assert_eq!(

@@ -458,4 +458,7 @@ fn deliverables_that_are_not_there_are_named() {
     let told = workspace.ask("complete T1");
     let warning = "T1 has deliverables that are not there: docs/plan.md";
     assert_eq!(told["warnings"], json!([warning]));
+    workspace.ok("reopen T1");
+    let told = workspace.ask("verify output T1");
+    assert_eq!(told["warnings"][0], warning);
 }

@@ -46,6 +46,9 @@ pub(crate) struct Overview {
     /// Percentage of the tasks that are done, without cancelled ones.
     pub(crate) percent: u64,
     pub(crate) recommended: Recommended,
+    /// An epic whose tasks are all done, where nothing is ready or active.
+    #[serde(skip)]
+    pub(super) finished: Option<TaskId>,
     /// Active tasks, the last changed first.
     pub(crate) active: Few<Active>,
     /// Tasks that can start now, most urgent first.
@@ -150,6 +153,16 @@ fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<Progress> {
     })
 }
 
+fn find_finished(transaction: &dyn Transaction) -> Result<Option<TaskId>> {
+    for id in transaction.open_epics(EPICS_MAX)?.0 {
+        let progress = progress(transaction, id)?;
+        if progress.total > 0 && progress.done == progress.total {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
 /// Reads an overview before it is cut, and the ready tasks.
 pub(super) fn read(
     context: &mut Context,
@@ -182,6 +195,10 @@ pub(super) fn read(
                 .checked_div(total - count(Status::Cancelled))
                 .unwrap_or(0),
             recommended: Recommended::default(),
+            finished: match ready.total + count(Status::Active) {
+                0 if of.is_none() => find_finished(transaction)?,
+                _ => None,
+            },
             active: Few::new(active, count(Status::Active)),
             ready: Few::new(first.collect(), ready.total),
             followups: scope.followups(&manifest)?,

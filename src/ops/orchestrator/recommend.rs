@@ -121,6 +121,10 @@ fn recommend_without_ready(overview: &Overview, ready: &Ready, apart: &Apart) ->
         };
         return advise("wait", reason, status);
     }
+    if let Some(first) = overview.finished {
+        let reason = format!("everything in {first} is done");
+        return advise("close", reason, format!("cleo complete {first}"));
+    }
     if let Some(first) = ready.problems.first() {
         return advise("unblock", first.message.clone(), &first.fix);
     }

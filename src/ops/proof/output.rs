@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entries::find_unknown_tasks;
 use super::file::check_file;
+use super::standing::{list_missing, warn_of_missing};
 use super::{Report, Violation, violation};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -57,10 +58,12 @@ pub(crate) struct OutputVerdict {
 pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
     let Output { task: id, epoch } = which;
     let caller = Caller::for_task(context, id, epoch);
-    let is_closed = context.read(|transaction| {
+    let task = context.read(|transaction| {
         let task = require(transaction, id)?;
-        check_epoch(transaction, &task, &caller).map(|()| task.is_closed())
+        check_epoch(transaction, &task, &caller).map(|()| task)
     })?;
+    let missing = list_missing(&context.find_judged_workspace(id)?, &task);
+    context.notes.warn(warn_of_missing(id, &missing));
     let (verdict, record) = judge_output(context, id)?;
     let trust = Trust::new(&context.surroundings, &context.workspace);
     let key = trust.read_key();
@@ -87,7 +90,7 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
         })?;
     }
     let error = verdict.report.error(&format!("the output of {id}"));
-    let (action, command) = match is_closed {
+    let (action, command) = match task.is_closed() {
         true => ("open the task again", format!("cleo reopen {id}")),
         false => (
             "give the prompt to an agent again",

@@ -161,12 +161,7 @@ impl TaskGates {
     }
 
     pub(super) fn warn_missing(&self) -> Option<String> {
-        let names = self.missing.join(", ");
-        let message = format!(
-            "{} has deliverables that are not there: {names}",
-            self.task_id
-        );
-        (!names.is_empty()).then_some(message)
+        warn_of_missing(self.task_id, &self.missing)
     }
 
     pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
@@ -347,8 +342,13 @@ fn judge_gates(
     Ok(TaskGates::new((tree, &trust), &task, gates, files, is_run))
 }
 
+pub(super) fn warn_of_missing(id: TaskId, missing: &[String]) -> Option<String> {
+    let names = missing.join(", ");
+    (!names.is_empty()).then(|| format!("{id} has deliverables that are not there: {names}"))
+}
+
 /// Lists the deliverables of a task that name a file or folder which is not there. Others are words or patterns.
-fn list_missing(workspace: &Workspace, task: &Task) -> Vec<String> {
+pub(super) fn list_missing(workspace: &Workspace, task: &Task) -> Vec<String> {
     let is_absent = |text: &&String| {
         workspace
             .confine(text)

@@ -46,7 +46,7 @@ pub(in crate::ops) fn is_delivered(workspace: &Workspace, record: &SpawnRecord) 
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
 /// Returns whether other work was asked for since the last prompt of a task or its verification, and whether a note was
-/// added. What was undone asks for nothing.
+/// added. A change that was undone asks for nothing.
 pub(in crate::ops) fn find_requests(
     transaction: &dyn Transaction,
     id: TaskId,

@@ -11,7 +11,7 @@ use crate::run::Outcome;
 
 pub(super) struct Gemini;
 
-/// Value of `seen` while pieces of one message come.
+/// Value of `seen` while pieces of one message come; before the first it has the session.
 const SPEAKING: &str = "speaking";
 
 /// Its tools that it would ask for; it reads and searches without asking.
@@ -50,14 +50,17 @@ impl Runner for Gemini {
         if kind == "message" {
             return message(event, state);
         }
-        state.seen = None;
         match kind {
-            "init" => note_conversation(text(event, "/session_id"), state),
-            "tool_use" => use_tool(text(event, "/tool_name"), event.get("parameters"), state),
+            "init" => return state.seen = text(event, "/session_id").map(String::from),
+            "tool_use" => {
+                note_session(state);
+                use_tool(text(event, "/tool_name"), event.get("parameters"), state);
+            }
             "error" => state.end.reason = text(event, "/message").map(String::from),
             "result" => result(event, state),
             _ => {}
         }
+        stop_speaking(state);
     }
 
     fn read_error(&self, line: &str, state: &mut OutputState) {
@@ -77,12 +80,24 @@ impl Runner for Gemini {
     }
 }
 
+/// Notes the session once the model answers: one without an answer cannot be resumed.
+fn note_session(state: &mut OutputState) {
+    let session = state.seen.take().filter(|seen| seen != SPEAKING);
+    note_conversation(session.as_deref(), state);
+}
+
+fn stop_speaking(state: &mut OutputState) {
+    state.seen.take_if(|seen| seen == SPEAKING);
+}
+
 fn message(event: &Value, state: &mut OutputState) {
     let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
     let Some(content) = content else {
-        state.seen = None;
-        return;
+        return stop_speaking(state);
     };
+    if state.seen.as_deref() != Some(SPEAKING) {
+        note_session(state);
+    }
     let begun = state.end.message.take();
     let begun = begun.filter(|_| state.seen.as_deref() == Some(SPEAKING));
     state.end.message = Some(begun.unwrap_or_default() + content);
@@ -96,7 +111,10 @@ fn result(event: &Value, state: &mut OutputState) {
         state.end.usage = Some(all);
     }
     match text(event, "/status") {
-        Some("success") => state.end.outcome = Some(Outcome::Ok),
+        Some("success") => {
+            note_session(state);
+            state.end.outcome = Some(Outcome::Ok);
+        }
         _ => {
             let said = text(event, "/error/message").map(String::from);
             let said = said.or(state.end.reason.take()).unwrap_or_default();
