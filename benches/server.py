@@ -137,8 +137,10 @@ class Listeners:
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
         self.sockets, self.bytes, self.ended = [], 0, 0
-        for _ in range(LISTENERS):
-            stream = socket.create_connection((host, int(port)))
+        for number in range(LISTENERS):
+            # One address has at most 256 connections.
+            source = (f"127.0.0.{2 + number // 250}", 0)
+            stream = socket.create_connection((host, int(port)), source_address=source)
             head = f"GET /api/events?since=now HTTP/1.1\r\nhost: {address}\r\n\r\n"
             stream.sendall(head.encode())
             self.sockets.append(stream)

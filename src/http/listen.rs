@@ -37,6 +37,8 @@ use crate::runner::signals;
 const THREADS: usize = 64;
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
+/// Maximum number of connections of one address, which is also that of its listeners to events.
+const ADDRESS_MAX: usize = 256;
 /// Time without progress of a reader before its connection is closed.
 const DEAF: Duration = Duration::from_secs(60);
 /// Size of the send buffer, in bytes. Progress is noticed after a part of it was read, so a small
@@ -126,10 +128,13 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
             _ = hangup.recv(), if heeds_hangup => break,
         };
         // One address cannot use all connections.
-        let Some(place) = addresses.count_connection(peer, most / 2) else {
+        let Some(place) = addresses.count_connection(peer, ADDRESS_MAX) else {
             continue;
         };
-        let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
+        // Silent clients must not keep the last connections from others.
+        let is_scarce = connections.available_permits() < most / 2;
+        let patience = server.options.patience / if is_scarce { 8 } else { 1 };
+        let connection = graceful.watch(connection(stream, peer, &router, patience));
         tokio::spawn(async move {
             // A client that is gone or sends invalid data gets no reply.
             let _ = connection.await;
@@ -271,19 +276,93 @@ impl Drop for DrainedBody {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
+    use tokio::net::TcpSocket;
+
     use super::*;
+    use crate::http::server::Options;
+    use crate::http::tests::World;
+
+    const LISTEN: &str = "GET /api/events?since=now HTTP/1.1\r\nhost: 127.0.0.1:4680\r\n\r\n";
+
+    /// Accepts connections of the server of a world while a test runs.
+    async fn begin(world: &World) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Arc::clone(&world.server);
+        tokio::spawn(async move { accept(listener, &server).await.map(drop) });
+        address
+    }
+
+    /// Connects from 127.0.0.`from` and sends a text.
+    async fn send(address: SocketAddr, from: u8, text: &str) -> TcpStream {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, from], 0).into()).unwrap();
+        let stream = socket.connect(address).await.unwrap();
+        // A connection that was closed at once may be gone.
+        let _ = stream.writable().await;
+        let _ = stream.try_write(text.as_bytes());
+        stream
+    }
+
+    /// Waits for an answer, which is empty where the connection was closed.
+    async fn read(stream: &TcpStream) -> Vec<u8> {
+        let mut bytes = [0; 12];
+        loop {
+            stream.readable().await.unwrap();
+            match stream.try_read(&mut bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return bytes[..read.unwrap_or(0)].to_vec(),
+            }
+        }
+    }
 
     #[test]
-    fn one_address_leaves_connections_to_others() {
+    fn one_address_leaves_connections_and_listeners_to_others() {
+        let world = World::new();
+        world.runtime.block_on(async {
+            let address = begin(&world).await;
+            let mut streams = Vec::new();
+            for _ in 0..ADDRESS_MAX {
+                let stream = send(address, 1, LISTEN).await;
+                assert_eq!(read(&stream).await, b"HTTP/1.1 200");
+                streams.push(stream);
+            }
+            assert_eq!(read(&send(address, 1, LISTEN).await).await, b"");
+            assert_eq!(read(&send(address, 2, LISTEN).await).await, b"HTTP/1.1 200");
+        });
+    }
+
+    #[test]
+    fn silent_client_is_closed_sooner_when_many_are_connected() {
+        let options = Options {
+            max_connections: 4,
+            patience: Duration::from_secs(2),
+            ..Options::default()
+        };
+        let world = World::at("127.0.0.1:4680", options);
+        world.runtime.block_on(async {
+            let address = begin(&world).await;
+            let mut streams = Vec::new();
+            for from in 1..=3 {
+                streams.push(send(address, from, "GET / HTTP/1.1\r\n").await);
+            }
+            tokio::select! {
+                _ = read(&streams[0]) => panic!("the first connection is closed first"),
+                answer = read(&streams[2]) => assert_eq!(answer, b""),
+            }
+        });
+    }
+
+    #[test]
+    fn closed_connection_of_address_makes_room() {
         let addresses = Addresses::default();
-        let [one, other] = [[127, 0, 0, 1], [127, 0, 0, 2]].map(IpAddr::from);
-        let first = addresses.count_connection(one, 2).unwrap();
-        let second = addresses.count_connection(one, 2).unwrap();
-        assert!(addresses.count_connection(one, 2).is_none());
-        assert!(addresses.count_connection(other, 2).is_some());
+        let address = IpAddr::from([127, 0, 0, 1]);
+        let first = addresses.count_connection(address, 1).unwrap();
+        assert!(addresses.count_connection(address, 1).is_none());
         drop(first);
-        assert!(addresses.count_connection(one, 2).is_some());
-        drop(second);
+        assert!(addresses.count_connection(address, 1).is_some());
         assert!(addresses.0.lock().unwrap().is_empty());
     }
 }

@@ -54,10 +54,10 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const PEER: [u8; 4] = [127, 0, 0, 1];
 
 /// A server with a workspace of its own.
-struct World {
+pub(in crate::http) struct World {
     folder: TempDir,
-    runtime: Runtime,
-    server: Arc<Server>,
+    pub(in crate::http) runtime: Runtime,
+    pub(in crate::http) server: Arc<Server>,
     router: Router,
 }
 
@@ -98,11 +98,11 @@ impl Told {
 }
 
 impl World {
-    fn new() -> World {
+    pub(in crate::http) fn new() -> World {
         World::at("127.0.0.1:4680", Options::default())
     }
 
-    fn at(address: &str, options: Options) -> World {
+    pub(in crate::http) fn at(address: &str, options: Options) -> World {
         World::open(address, options, Assignment::default())
     }
 
