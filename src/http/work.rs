@@ -40,26 +40,17 @@ pub(super) struct Warned<T> {
     pub(super) warnings: Vec<String>,
 }
 
-/// Sets the agent that the caller names. With a token it is prefixed by its user, so that no caller
-/// can act as another.
+/// Sets the agent that the caller names, as `--as` does: prefixed by its caller, so that none can act as another.
 pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
-    if let Some(agent) = agent {
-        let agent = name(agent)?;
-        context.surroundings.actor = match call.caller.is_local {
-            true => agent.to_string(),
-            false => format!("{}/{agent}", call.user()),
-        };
+    let Some(agent) = agent.map(str::trim) else {
+        return Ok(());
+    };
+    if !is_visible_line(agent, AGENT_MAX) {
+        let message = format!("agent must be one line of at most {AGENT_MAX} visible characters");
+        return Err(Error::new(Code::InputInvalid, message));
     }
+    context.surroundings.actor = format!("{}/{agent}", call.user());
     Ok(())
-}
-
-fn name(agent: &str) -> Result<&str> {
-    let agent = agent.trim();
-    if is_visible_line(agent, AGENT_MAX) {
-        return Ok(agent);
-    }
-    let message = format!("agent must be one line of at most {AGENT_MAX} visible characters");
-    Err(Error::new(Code::InputInvalid, message))
 }
 
 /// Exports all tasks with their agents, also those that not every user sees. It writes no file.

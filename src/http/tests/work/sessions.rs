@@ -8,7 +8,7 @@ use crate::session::SessionId;
 fn session_is_started_ended_and_resumed() {
     plan_epic().walk(
         r#"
-        POST /api/work/sessions {"agent": "lead", "scope": "T1", "name": "Release"} -> 201 {"session": {"id": "S1", "holder": "lead"}}
+        POST /api/work/sessions {"agent": "lead", "scope": "T1", "name": "Release"} -> 201 {"session": {"id": "S1", "holder": "me@here/lead"}}
         GET /api/work/sessions/S1 -> 200 {"next": "T2"}
         POST /api/work/sessions {"agent": "other", "scope": "T2"} -> 409 E_SCOPE_CONFLICT
         POST /api/work/sessions {"agent": "lead"} -> 409 E_SESSION_EXISTS

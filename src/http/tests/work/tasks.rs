@@ -49,7 +49,7 @@ fn tasks_are_filtered_and_paged() {
 fn claim_is_held_until_it_is_released_or_lost() {
     plan_epic().walk(
         r#"
-        POST /api/work/tasks/T2/claim {"agent": "coder-1"} -> 200 {"claim": {"holder": "coder-1", "epoch": 1}}
+        POST /api/work/tasks/T2/claim {"agent": "coder-1"} -> 200 {"claim": {"holder": "me@here/coder-1", "epoch": 1}}
         POST /api/work/tasks/T2/claim {"agent": "coder-2"} -> 409 E_CLAIMED
         POST /api/work/tasks/T2/heartbeat {"epoch": 1, "lease": 60} -> 200
         POST /api/work/tasks/T2/complete {"epoch": 7} -> 409 E_CLAIM_LOST
