@@ -167,6 +167,7 @@ impl Call {
         lent.cache = Arc::clone(&self.server.cache);
         lent.surroundings = self.surroundings(command);
         lent.notes = Notes::default();
+        lent.expected = None;
         Ok(lent)
     }
 }

@@ -124,7 +124,10 @@ fn answer(
     let context = &mut *call.context(facts.name)?;
     act_as(call, context, agent.as_deref())?;
     let expected = call.header(IF_MATCH.as_str())?;
-    context.expected = expected.map(|tag| tag.trim().trim_matches('"').to_string());
+    let expected = expected.map(|tag| tag.trim().trim_matches('"').to_string());
+    let task = call.path_segment("id").parse().ok();
+    let task = task.filter(|_| facts.address.contains("/tasks/{id}"));
+    context.expected = task.zip(expected);
     let version = facts.is_versioned.then(|| version(call, context));
     let version = version.transpose()?;
     let known = call.header(IF_NONE_MATCH.as_str())?;

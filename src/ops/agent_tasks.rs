@@ -228,7 +228,6 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
     let mut task = tasks::change(context, id, patch.clone(), false)?;
-    context.expected = None; // The move changes the task.
     if let Some(status) = status {
         task = move_to(context, id, status)?;
     }

@@ -63,8 +63,8 @@ pub(crate) struct Context {
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
     pub(crate) cache: Arc<Cache>,
-    /// The time of the last change of the task that the caller read, where a later one refuses the operation.
-    pub(crate) expected: Option<String>,
+    /// A task, and the time of its last change that the caller read: a later one refuses the operation.
+    pub(crate) expected: Option<(TaskId, String)>,
     /// Whether requests are only checked: nothing is committed.
     pub(crate) only_checks: bool,
     /// The required sections of outputs, once they are read.
@@ -204,6 +204,14 @@ impl Context {
             self.surroundings.assignment.refuse_verifier()?;
         }
         let mut transaction = self.store.write(&stamp)?;
+        // The next write of the same operation finds its own change.
+        if let Some((id, expected)) = self.expected.take() {
+            let at = require(&*transaction, id)?.updated_at;
+            if at != expected {
+                let message = format!("{id} was changed at {at}, after {expected}");
+                return Err(Error::new(Code::TaskChanged, message).fix(format!("cleo show {id}")));
+            }
+        }
         let (done, keep) = work(&mut *transaction)?;
         if self.only_checks {
             return Err(error!(Internal, "the request was only checked"));

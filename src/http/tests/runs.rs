@@ -3,7 +3,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::World;
+use super::{JSON, World};
 use crate::run::log::{LINES_MAX, Stream, write};
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::Store;
@@ -142,6 +142,27 @@ fn present_names_workers_needs_and_deliveries() {
         r#"{"title": "Timely"}"#,
     );
     timely.with(200);
+    for (method, path, body) in [
+        ("PUT", "/api/tasks/T1", r#"{"status": "doing"}"#),
+        ("DELETE", "/api/work/tasks/T1", ""),
+        ("POST", "/api/work/tasks/T1/start", "{}"),
+        ("POST", "/api/work/tasks/T1/claim", "{}"),
+        ("POST", "/api/work/tasks/T1/cancel", "{}"),
+        ("POST", "/api/work/tasks/T1/complete", "{}"),
+        ("POST", "/api/work/tasks/T2/reopen", "{}"),
+    ] {
+        let stale = [JSON, ("if-match", "\"2020-01-01T00:00:00.000Z\"")];
+        let told = world.ask(method, path, &stale, body).with(409);
+        assert!(
+            told.to_string().contains("E_TASK_CHANGED"),
+            "{path}: {told}"
+        );
+    }
+    let task = world.get("/api/work/tasks/T1").with(200);
+    let tag = format!("\"{}\"", task["task"]["updatedAt"].as_str().unwrap());
+    let moved = r#"{"status": "doing", "title": "Moved"}"#;
+    let timely = [JSON, ("if-match", tag.as_str())];
+    world.ask("PUT", "/api/tasks/T1", &timely, moved).with(200);
 }
 
 #[test]

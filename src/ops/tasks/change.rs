@@ -62,10 +62,8 @@ pub(in crate::ops) fn change(
     let caller = Caller::for_task(context, id, None);
     let is_assigned = context.surroundings.assignment.task == Some(id);
     let gates = patch.read_required_gates()?;
-    let expected = context.expected.clone();
     let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
-        refuse_changed(&task, expected.as_deref())?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
         if is_assigned {
             check_epoch(transaction, &task, &caller)?;
@@ -114,18 +112,6 @@ pub(in crate::ops) fn change(
         context.move_warnings(&mut warnings);
     }
     Ok(task)
-}
-
-/// Refuses a task that was changed after the moment that the caller knows.
-fn refuse_changed(task: &Task, expected: Option<&str>) -> Result<()> {
-    let (id, at) = (task.id, &task.updated_at);
-    match expected {
-        Some(expected) if expected != at => {
-            let message = format!("{id} was changed at {at}, after {expected}");
-            Err(Error::new(Code::TaskChanged, message).fix(format!("cleo show {id}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Moves between open statuses; other commands close and reopen tasks.
