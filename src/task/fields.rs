@@ -206,7 +206,7 @@ impl Draft {
         let mut task = Task::default();
         task.title.clone_from(&self.title);
         task.key = self.key.take().map(|key| key.trim().to_string());
-        check_word("key", task.key.as_deref())?;
+        check_word("key", task.key.as_deref()).map_err(|error| error.in_field("key"))?;
         Patch::from(self).apply(&mut task, "", "")?;
         Ok(task)
     }
@@ -216,7 +216,7 @@ impl Patch {
     pub(crate) fn read_required_gates(&self) -> Result<Vec<Gate>> {
         self.require_gates
             .iter()
-            .map(|gate| Gate::read(gate))
+            .map(|gate| Gate::read(gate).map_err(|error| error.in_field("requireGates")))
             .collect()
     }
 
@@ -285,7 +285,7 @@ impl Patch {
             }
         }
         for text in self.notes {
-            check_note(&text)?;
+            check_note(&text).map_err(within("notes"))?;
             let (at, by) = (now.to_string(), by.to_string());
             task.notes.push(Note { at, by, text });
         }

@@ -86,7 +86,7 @@ pub(in crate::ops) fn change(
                 refuse_other(transaction, id, &caller)?;
             }
         }
-        apply_status(&mut task, patch.status, &now)?;
+        apply_status(&mut task, patch.status, &now).map_err(|error| error.in_field("status"))?;
         remove_items(&mut task, &patch)?;
         patch.clone().apply(&mut task, &now, &by)?;
         caller.refuse_change(transaction, &before, &task)?;
@@ -96,7 +96,11 @@ pub(in crate::ops) fn change(
             transaction.put(&task)?;
         }
         if patch.parent.is_some() || !patch.depends.is_empty() {
-            check_graph(transaction, &BTreeSet::from([id]))?;
+            let checked = check_graph(transaction, &BTreeSet::from([id]));
+            checked.map_err(|error| match patch.depends.is_empty() {
+                true => error.in_field("parent"),
+                false => error,
+            })?;
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &gates)?;
@@ -140,7 +144,7 @@ fn remove_items(task: &mut Task, patch: &Patch) -> Result<()> {
     }
     task.labels
         .retain(|label| !patch.remove_labels.contains(label));
-    remove_files(task, &patch.remove_files)?;
+    remove_files(task, &patch.remove_files).map_err(|error| error.in_field("removeFiles"))?;
     remove_depends(task, &patch.remove_depends)
 }
 

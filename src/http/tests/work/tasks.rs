@@ -101,6 +101,9 @@ fn refusal_lists_the_faults_of_all_fields() {
         GET /api/work/tasks -> 200 {{"total": 0}}
         POST /api/work/tasks {{"title": "One"}} -> 201
         PATCH /api/work/tasks/T1 {{"title": "", "addFiles": ["/etc"], "addDepends": ["T1"]}} -> 400 {{"error": {{"fields": {{"title": "*", "files": "*", "depends": "*"}}}}}}
+        PATCH /api/work/tasks/T1 {{"parent": "T1"}} -> 409 {{"error": {{"fields": {{"parent": "~circle"}}}}}}
+        PATCH /api/work/tasks/T1 {{"title": "", "notes": [" "], "requireGates": ["x"], "removeFiles": ["x"], "status": "done"}} -> 400 {{"error": {{"fields": {{"title": "*", "notes": "*", "requireGates": "*", "removeFiles": "*", "status": "*"}}}}}}
+        POST /api/work/tasks {{"title": "", "due": "x", "key": ""}} -> 400 {{"error": {{"fields": {{"title": "*", "due": "*", "key": "*"}}}}}}
         GET /api/work/tasks/T1 -> 200 {{"task": {{"title": "One"}}}}
         "#
     ));
