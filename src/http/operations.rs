@@ -90,12 +90,13 @@ fn run_once<Request: DeserializeOwned, Reply: Serialize>(
     input: Input,
 ) -> Result<Vec<u8>> {
     let request = input.read().map_err(|mut fault| {
-        if let (Some((field, known)), "", true) = (
-            &fault.unknown,
-            fault.path.as_str(),
-            operation.facts.has_agent(),
-        ) {
-            fault.what = strict::describe_unknown(field, &[known, &["agent"][..]].concat());
+        if let Some((field, known)) = &fault.unknown
+            && fault.path.is_empty()
+            && operation.facts.has_agent()
+        {
+            let others = known.iter().filter(|name| **name != "agent");
+            let known: Vec<&str> = others.copied().chain(["agent"]).collect();
+            fault.what = strict::describe_unknown(field, &known);
         }
         let field = fault.path.split(['.', '[']).next().unwrap_or_default();
         let error = Error::new(Code::InputInvalid, fault.to_string());

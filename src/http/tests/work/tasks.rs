@@ -104,6 +104,7 @@ fn refusal_lists_the_faults_of_all_fields() {
         PATCH /api/work/tasks/T1 {{"parent": "T1"}} -> 409 {{"error": {{"fields": {{"parent": "~circle"}}}}}}
         PATCH /api/work/tasks/T1 {{"title": "", "notes": [" "], "requireGates": ["x"], "removeFiles": ["x"], "status": "done"}} -> 400 {{"error": {{"fields": {{"title": "*", "notes": "*", "requireGates": "*", "removeFiles": "*", "status": "*"}}}}}}
         POST /api/work/tasks {{"title": "", "due": "x", "key": ""}} -> 400 {{"error": {{"fields": {{"title": "*", "due": "*", "key": "*"}}}}}}
+        POST /api/work/tasks {{"title": "a", "id": "T9"}} -> 400 {{"error": {{"message": "there is no field `id`; there are title, description, type, labels, priority, phase, size, acceptance, files, deliverables, notes, assignedAgent, due, estimate, feature, depends, parent, key, agent"}}}}
         GET /api/work/tasks/T1 -> 200 {{"task": {{"title": "One"}}}}
         "#
     ));
