@@ -23,7 +23,7 @@ pub(crate) struct Entry {
     #[schemars(regex(pattern = "^[A-Za-z0-9._-]{1,200}$"))]
     pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
-    #[schemars(transform = crate::task::schema::line(usize::MAX))]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) file: String,
     /// One line.
     #[schemars(transform = crate::task::schema::line(500))]

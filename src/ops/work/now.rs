@@ -38,6 +38,7 @@ const TEXT_MAX: usize = 300;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NowQuery {
     /// The moment after which something was delivered: a date or a time; by default the beginning of the day in UTC.
+    #[schemars(transform = crate::task::schema::moment)]
     since: Option<String>,
 }
 
