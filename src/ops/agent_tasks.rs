@@ -2,6 +2,7 @@
 //! spawned must verify before it is done.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,14 +10,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::proof::{Complete, complete};
 use super::tasks::{self, Cancel, One, Patch};
 use super::{Context, agents, require};
+use crate::agent::draft::word;
 use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Filter, Transaction};
-use crate::task::agent_task::AgentTask;
+use crate::task::agent_task::{AgentTask, AgentTaskPriority, AgentTaskStatus, name_field};
 use crate::task::fields::{ListField, deserialize_given};
 use crate::task::rules::refuse_blank;
-use crate::task::{Priority, Status, Task};
+use crate::task::{Status, Task};
 
 /// Longest title, in characters.
 const TITLE_MAX: usize = 200;
@@ -37,11 +39,7 @@ impl Kept {
 /// Makes the view of a task, with its author from the log.
 fn view(log: &dyn Transaction, task: Task) -> Result<AgentTask> {
     let author = log.changes(0, Some(task.id), 1)?.pop().map(|it| it.by);
-    Ok(AgentTask {
-        user_id: author.clone(),
-        created_by: author,
-        ..AgentTask::from(task)
-    })
+    Ok(AgentTask::new(task, author))
 }
 
 #[derive(Debug, Serialize, schemars::JsonSchema)]
@@ -83,6 +81,13 @@ fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<Strin
     read.transpose().map(Some)
 }
 
+/// Reads a word in any letter case.
+fn read_word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    from: D,
+) -> std::result::Result<Given<T>, D::Error> {
+    word(from).map(Some)
+}
+
 /// Fields of a task. Null empties a field of a task that is there, and is nothing of a new one.
 #[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[schemars(extend("required" = ["title"]))]
@@ -97,14 +102,13 @@ pub(crate) struct Fields {
     #[serde(deserialize_with = "deserialize_given")]
     #[schemars(with = "Option<String>", transform = crate::task::schema::text)]
     description: Given<String>,
-    /// todo, doing, review, done, paused or cancelled; a new one is todo.
-    #[serde(deserialize_with = "deserialize_given")]
-    #[schemars(with = "Status")]
-    status: Given<Status>,
-    /// low, medium, high or urgent.
-    #[serde(deserialize_with = "deserialize_given")]
-    #[schemars(with = "Priority")]
-    priority: Given<Priority>,
+    /// A new one is todo.
+    #[serde(deserialize_with = "read_word")]
+    #[schemars(with = "AgentTaskStatus")]
+    status: Given<AgentTaskStatus>,
+    #[serde(deserialize_with = "read_word")]
+    #[schemars(with = "AgentTaskPriority")]
+    priority: Given<AgentTaskPriority>,
     #[serde(deserialize_with = "deserialize_given", alias = "assignedTo")]
     #[schemars(with = "Option<String>", transform = crate::task::schema::line(100))]
     assigned_to: Given<String>,
@@ -170,7 +174,7 @@ impl Fields {
         Patch {
             title: self.title.flatten(),
             description: self.description.flatten(),
-            priority: self.priority.flatten(),
+            priority: self.priority.flatten().map(Into::into),
             assigned_agent: self.assigned_to.flatten(),
             due: self.due_date.flatten(),
             estimate: self.estimated_hours.flatten(),
@@ -184,9 +188,8 @@ impl Fields {
 
 /// Adds a task; it can be assigned to an agent that the caller sees.
 pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
-    let status = fields.status.flatten().unwrap_or(Status::Pending);
-    if status != Status::Pending {
-        let other = AgentTask::status_word(status);
+    let other = fields.status.flatten();
+    if let Some(other) = other.filter(|status| *status != AgentTaskStatus::Todo) {
         let message = format!("status is {other}; a new task is todo, and is moved then");
         return Err(Error::new(Code::InputInvalid, message));
     }
@@ -195,7 +198,7 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
     if draft.title.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
-    let task = tasks::add_one(context, draft)?.task;
+    let task = tasks::add_one(context, draft).map_err(name_field)?.task;
     Kept::read(context, task)
 }
 
@@ -220,14 +223,14 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
         }
     }
     fields.check(context)?;
-    let status = fields.status.flatten();
+    let status = fields.status.flatten().map(Status::from);
     let patch = fields.into_patch();
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
-    let mut task = tasks::change(context, id, patch.clone(), false)?;
+    let mut task = tasks::change(context, id, patch.clone(), false).map_err(name_field)?;
     if let Some(status) = status {
         task = move_to(context, id, status)?;
     }
@@ -262,9 +265,9 @@ fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wanted {
     /// Statuses with commas between them.
-    status: Vec<Status>,
+    status: Vec<AgentTaskStatus>,
     /// Priorities with commas between them.
-    priority: Vec<Priority>,
+    priority: Vec<AgentTaskPriority>,
     /// Assigned to this agent.
     agent: Option<String>,
     /// Assigned to any agent, or to none.
@@ -311,7 +314,7 @@ impl Wanted {
             Some(Due::Week) => within(7),
             Some(Due::None) | None => (None, None),
         };
-        let mut statuses = self.status;
+        let mut statuses: Vec<Status> = self.status.into_iter().map(Into::into).collect();
         if self.due == Some(Due::Overdue) && statuses.is_empty() {
             statuses = vec![
                 Status::Pending,
@@ -325,7 +328,7 @@ impl Wanted {
         }
         Ok(Filter {
             statuses,
-            priorities: self.priority,
+            priorities: self.priority.into_iter().map(Into::into).collect(),
             agent: agents::find_assigned(context, self.agent)?,
             assigned: self.assigned,
             feature: self.feature,
@@ -376,20 +379,18 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
         ..Filter::default()
     };
     let tallies = context.read(|tasks| tasks.tally(&filter, &now))?;
-    let statuses = Status::ALL.iter().map(|one| AgentTask::status_word(*one));
-    let priorities = Priority::ALL
-        .iter()
-        .map(|one| AgentTask::priority_word(*one));
+    let statuses = AgentTaskStatus::ALL.iter().map(|one| (one.word(), 0));
+    let priorities = AgentTaskPriority::ALL.iter().map(|one| (one.word(), 0));
     let mut stats = Stats {
-        by_status: statuses.map(|word| (word, 0)).collect(),
-        by_priority: priorities.map(|word| (word, 0)).collect(),
+        by_status: statuses.collect(),
+        by_priority: priorities.collect(),
         ..Stats::default()
     };
     for tally in tallies {
         stats.total += tally.tasks;
         stats.overdue += tally.overdue;
-        let status = AgentTask::status_word(tally.status);
-        let priority = AgentTask::priority_word(tally.priority);
+        let status = AgentTaskStatus::from(tally.status).word();
+        let priority = AgentTaskPriority::from(tally.priority).word();
         *stats.by_status.entry(status).or_default() += tally.tasks;
         *stats.by_priority.entry(priority).or_default() += tally.tasks;
     }

@@ -1994,12 +1994,10 @@ export interface components {
             /** @description Feature that it belongs to. */
             feature: string | null;
             id: string;
-            /** @description low, medium, high or urgent. */
-            priority: string;
+            priority: components["schemas"]["AgentTaskPriority"];
             /** @description First moved to doing. */
             started_at: string | null;
-            /** @description todo, doing, review, done, paused or cancelled. A blocked task is paused. */
-            status: string;
+            status: components["schemas"]["AgentTaskStatus"];
             tags: string[];
             /** @description The work, in one line. */
             title: string;
@@ -2007,6 +2005,26 @@ export interface components {
             /** @description User that it belongs to: the author. All users of the workspace see it. */
             user_id: string | null;
         };
+        /**
+         * @description The priority of a task.
+         * @enum {string}
+         */
+        AgentTaskPriority: "low" | "medium" | "high" | "urgent";
+        /**
+         * @description The priority of a task.
+         * @enum {string}
+         */
+        AgentTaskPriorityInput: "low" | "medium" | "high" | "urgent" | "normal" | "critical";
+        /**
+         * @description The status of a task. A blocked task is paused.
+         * @enum {string}
+         */
+        AgentTaskStatus: "todo" | "doing" | "review" | "done" | "paused" | "cancelled";
+        /**
+         * @description The status of a task. A blocked task is paused.
+         * @enum {string}
+         */
+        AgentTaskStatusInput: "todo" | "doing" | "review" | "done" | "paused" | "cancelled" | "pending" | "open" | "active" | "in-progress" | "completed" | "closed" | "canceled";
         /** @description Another way out of an error. */
         Alternative: {
             /** @description The effect of the command, in a few words. */
@@ -3491,8 +3509,7 @@ export interface components {
             feature: string | null;
             /** @description Ignored: only cleo sets it */
             readonly id?: unknown;
-            /** @description low, medium, high or urgent. */
-            priority?: components["schemas"]["PriorityInput"];
+            priority?: components["schemas"]["AgentTaskPriorityInput"];
             /** @description Ignored: only cleo sets it */
             readonly startedAt?: unknown;
             /** @description Ignored: only cleo sets it */

@@ -57,14 +57,13 @@ fn invalid_tasks_are_refused() {
         POST /api/tasks/create {"title": "  "} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "priority": "asap"} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "due_date": "tomorrow"} -> 400 {"success": false}
-        POST /api/tasks/create {"title": "a", "estimated_hours": -1} -> 400 {"success": false}
+        POST /api/tasks/create {"title": "a", "estimated_hours": -1} -> 400 {"success": false, "field": "estimated_hours"}
         POST /api/tasks/create {"title": "a", "estimated_hours": 1.005} -> 400 {"success": false}
         POST /api/tasks/create {"title": ["a"]} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a\u001b[2J"} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "status": "bogus"} -> 400 {"success": false}
         POST /api/tasks/create {"title": "a", "status": "doing"} -> 400 {"success": false}
-        POST /api/tasks/create {"title": "a", "priority": "HIGH"} -> 400
-        POST /api/tasks/create {"title": "a", "tags": ["a,b"]} -> 400 {"error": "~holds a comma, which separates labels"}
+        POST /api/tasks/create {"title": "a", "tags": ["a,b"]} -> 400 {"error": "~holds a comma, which separates labels", "field": "tags"}
         POST /api/work/tasks {"title": "a", "labels": ["a,b"]} -> 400 {"error": {"message": "~holds a comma, which separates labels"}}
         POST /api/work/tasks {"title": "a", "depends": [" T1"]} -> 400
         POST /api/tasks/create {"title": "a", "assigned_to": "nobody"} -> 404
@@ -77,6 +76,23 @@ fn invalid_tasks_are_refused() {
         PUT /api/tasks/T1 {"description": "three", "status": null} -> 400 E_INPUT_INVALID {"success": false, "field": "status", "error": "status is null, and a task is not without one"}
         PUT /api/tasks/T1 {"description": "three", "priority": null} -> 400 E_INPUT_INVALID {"success": false, "field": "priority", "error": "priority is null, and a task is not without one"}
         GET /api/tasks/T1 -> 200 {"task": {"status": "todo", "description": "two"}}
+        "#,
+    );
+}
+
+#[test]
+fn words_are_those_of_the_specification() {
+    World::new().walk(
+        r#"
+        POST /api/tasks/create {"title": "a", "status": "zz"} -> 400 {"error": "status: `zz` is not a valid status; use one of todo, doing, review, done, paused, cancelled", "field": "status"}
+        POST /api/tasks/create {"title": "a", "priority": "asap"} -> 400 {"error": "priority: `asap` is not a valid priority; use one of low, medium, high, urgent"}
+        POST /api/tasks/create {"title": "a", "status": "Todo", "priority": "HIGH"} -> 201 {"task": {"status": "todo", "priority": "high"}}
+        PUT /api/tasks/T1 {"status": "blocked"} -> 400 {"error": "status: `blocked` is not a valid status; use one of todo, doing, review, done, paused, cancelled"}
+        PUT /api/tasks/T1 {"status": "in-progress", "priority": "critical"} -> 200 {"task": {"status": "doing", "priority": "urgent"}}
+        PUT /api/tasks/T1 {"assigned_to": "ami-creative", "due_date": "soon"} -> 400 {"field": "due_date"}
+        PUT /api/tasks/T1 {"assigned_to": "a\u0001"} -> 404
+        GET /api/tasks?status=blocked -> 400
+        GET /api/tasks?status=doing&priority=urgent -> 200 {"total": 1}
         "#,
     );
 }
