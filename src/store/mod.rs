@@ -1,4 +1,4 @@
-//! Traits of the store; [`sqlite`] implements them, `conformance` tests that.
+//! Traits of the store; [`sql`] implements them, `conformance` tests that.
 
 #[cfg(test)]
 mod conformance;
@@ -7,6 +7,7 @@ pub(crate) mod left_out;
 mod literal;
 pub(crate) mod log;
 pub(crate) mod records;
+mod sql;
 pub(crate) mod sqlite;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

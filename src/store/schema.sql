@@ -1,4 +1,4 @@
--- cleo.db, version 1: tasks (whose table is in sqlite/tasks.rs), what the graph asks for, who works on what, what
+-- cleo.db, version 1: tasks (whose table is in sql/tasks.rs), what the graph asks for, who works on what, what
 -- happened; then agents, what they ran and said, and what the chat works on. Ids of tasks are plain numbers (T12 is 12). Lists that nothing searches
 -- are JSON arrays; a `record` is the whole thing as JSON, beside the columns that queries look for; `sum` is the checksum
 -- of the others, without those that SQLite sets by itself. SQLite reads all

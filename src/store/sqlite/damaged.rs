@@ -3,16 +3,13 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::faults::{self, Faults};
-use super::{
-    SqliteStore, SqliteTransaction, chat, conversations, graph, last, log, nodes, records, runs,
-    tasks,
-};
+use super::{SqliteStore, last};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
+use crate::store::sql::faults::{self, Faults};
+use crate::store::sql::{chat, conversations, graph, log, nodes, records, runs, tasks};
 use crate::store::{Claims, OperationFilter, Tasks, Transaction};
-use crate::task::{Status, Task};
 
 type Read = fn(&Row<'_>) -> rusqlite::Result<()>;
 
@@ -138,20 +135,6 @@ impl SqliteStore {
         open.commit()?;
         removed.extend(last::forget_loss(&self.path));
         Ok(removed)
-    }
-}
-
-impl SqliteTransaction<'_> {
-    /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
-    pub(super) fn remove_damaged_dependency(&self, dependent: TaskId, gone: &Task) -> Result<()> {
-        let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
-        self.execute(sql, (dependent.0, gone.id.0))?;
-        let is = |status| u32::from(gone.status == status);
-        self.change_kept(dependent.0, |kept| {
-            let open = kept.open_needs + is(Status::Done);
-            kept.open_needs = open.saturating_sub(1);
-            kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
-        })
     }
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode};
 
 use super::SqliteStore;
-use super::faults::Faults;
 use super::place::create_private;
 use crate::error::Result;
+use crate::store::sql::faults::Faults;
 
 const PROBLEMS_MAX: usize = 10;
 

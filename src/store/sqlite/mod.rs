@@ -1,46 +1,27 @@
-//! The store in one SQLite file. Transactions are here, the SQL of each resource in its own file.
+//! The store in one SQLite file.
 
-mod agents;
-mod chains;
-mod chat;
-mod checksum;
-mod columns;
-mod conversations;
 mod damaged;
-mod faults;
-mod graph;
 mod health;
-mod kept;
 mod last;
-mod list;
-mod log;
-mod nodes;
 mod opening;
-mod overview;
 mod place;
-mod queries;
-mod records;
 mod repair;
-mod runs;
-mod tasks;
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::sql::faults::{self, Faults};
+use super::sql::{Backend, SqlTransaction};
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 use crate::file::lock_in_turn;
-use faults::Faults;
-use nodes::Unwritten;
 use opening::{log_of, pragma};
 use place::DatabaseFiles;
 pub(crate) use place::check_place;
-use queries::Statements;
 
 /// Timeout for other writers.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -69,7 +50,7 @@ impl SqliteStore {
     /// Begins a write transaction after a wait for the lock on the folder, by which writers take turns; SQLite itself
     /// excludes other writers. A store whose files were replaced meanwhile is refused: what is written there would be
     /// lost.
-    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqliteTransaction<'_>> {
+    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
         let folder = self.path.parent().map(File::open);
         let turn = match folder.and_then(|folder| lock_in_turn(folder.ok()?, PATIENCE).ok()) {
             Some(None) => return Err(faults::busy(&self.path)),
@@ -85,21 +66,10 @@ impl SqliteStore {
         how: &str,
         stamp: Option<&Stamp>,
         turn: Option<File>,
-    ) -> Result<SqliteTransaction<'_>> {
+    ) -> Result<SqlTransaction<'_>> {
         self.connection.execute_batch(how).at(&self.path)?;
-        Ok(SqliteTransaction {
-            connection: &self.connection,
-            path: &self.path,
-            is_open: true,
-            statements: RefCell::default(),
-            _turn: turn,
-            commits: &self.commits,
-            stamp: stamp.cloned(),
-            operation: None,
-            next_change: 0,
-            unwritten: RefCell::default(),
-            unread: RefCell::default(),
-        })
+        let (connection, path) = (&self.connection, &self.path);
+        Ok(SqlTransaction::new(self, connection, path, stamp, turn))
     }
 }
 
@@ -130,49 +100,21 @@ impl Store for SqliteStore {
     }
 }
 
-/// An open transaction; dropped without commit, it is rolled back.
-struct SqliteTransaction<'a> {
-    connection: &'a Connection,
-    path: &'a Path,
-    is_open: bool,
-    statements: Statements<'a>,
-    /// The lock by which writers wait in turn.
-    _turn: Option<File>,
-    /// Number of transactions that its store has committed.
-    commits: &'a Cell<u32>,
-    stamp: Option<Stamp>,
-    /// Number of the operation, once something has been recorded under it.
-    operation: Option<i64>,
-    next_change: i64,
-    /// Changes of the graph that are not written yet.
-    unwritten: RefCell<Unwritten>,
-    /// Tasks that the index of words lacks.
-    unread: RefCell<BTreeSet<u32>>,
-}
-
-impl Transaction for SqliteTransaction<'_> {
-    fn commit(mut self: Box<Self>) -> Result<Option<u64>> {
-        self.settle_chains()?;
-        self.read_words()?;
-        self.connection.execute_batch("COMMIT").at(self.path)?;
-        self.is_open = false;
+impl Backend for SqliteStore {
+    fn commit(&self) -> Result<()> {
+        self.connection.execute_batch("COMMIT").at(&self.path)?;
         self.commits.set(self.commits.get().saturating_add(1));
         let most = match self.commits.get() {
             ..=FEW_COMMITS => LOG_BYTES,
             _ => LONG_LOG_BYTES,
         };
-        shorten_log(self.connection, self.path, most);
-        last::note_commit(self.connection, self.path);
-        Ok(self.operation.map(i64::unsigned_abs))
+        shorten_log(&self.connection, &self.path, most);
+        last::note_commit(&self.connection, &self.path);
+        Ok(())
     }
-}
 
-impl Drop for SqliteTransaction<'_> {
-    fn drop(&mut self) {
-        if self.is_open {
-            // After a failed rollback the transaction ends with the connection.
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
+    fn roll_back(&self) {
+        let _ = self.connection.execute_batch("ROLLBACK");
     }
 }
 

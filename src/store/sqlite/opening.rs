@@ -6,16 +6,18 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags};
 
-use super::faults::{self, Faults};
 use super::place::{DatabaseFiles, check_place, create_private, foreign_store};
-use super::queries::configure;
-use super::tasks::SCHEMA;
 use super::{PATIENCE, SqliteStore, last};
 use crate::error::{Code, Result};
 use crate::file::unreadable;
+use crate::score::normalize;
+use crate::store::sql::checksum::Checksum;
+use crate::store::sql::faults::{self, Faults};
+use crate::store::sql::tasks::SCHEMA;
 
 /// Version of the schema that this program reads and writes.
 const VERSION: i32 = 1;
@@ -141,6 +143,24 @@ impl SqliteStore {
             _ => Err(faults::corrupt(&self.path, "it is not a database of cleo")),
         }
     }
+}
+
+/// Restricts what a schema can do: no functions with effects, no changes of the schema by hand. Adds
+/// `normalized(text)`, in which queries search words, and `checksum`: statements that write a row store what it returns
+/// for the values, and `unchanged!` compares it.
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("normalized", 1, flags, |context| {
+        let text = context.get::<Option<String>>(0)?;
+        Ok(text.map(|text| normalize(&text)))
+    })?;
+    connection.create_scalar_function("checksum", -1, flags, |values| {
+        let mut checksum = Checksum::default();
+        (0..values.len()).for_each(|at| checksum.add(values.get_raw(at)));
+        Ok(checksum.sum())
+    })
 }
 
 /// Reads the number that a pragma holds.

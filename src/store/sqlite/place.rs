@@ -7,9 +7,9 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use super::faults::corrupt;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{PRIVATE_FILE, is_own, remove_group_access, unwritable};
+use crate::store::sql::faults::corrupt;
 
 /// Endings of the files beside a database: those that SQLite keeps, and the note of the last commit.
 const BESIDE: [&str; 4] = ["-wal", "-shm", "-journal", "-last"];

@@ -5,11 +5,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Params, Row, Statement};
 
-use super::faults::Faults;
+use super::SqliteStore;
 use super::health::texts;
-use super::{SqliteStore, SqliteTransaction};
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::store::sql::SqlTransaction;
+use crate::store::sql::faults::Faults;
 use crate::store::{Tasks, Transaction};
 
 /// Maximum number of failed attempts to copy a part of a table; what is left then counts as lost.
@@ -63,7 +64,7 @@ impl SqliteStore {
 
 /// Computes what is kept beside the tasks, and returns which references were removed because they led nowhere. Numbers
 /// below `next` are not given again.
-fn derive(open: &SqliteTransaction<'_>, next: u32) -> Result<Vec<String>> {
+fn derive(open: &SqlTransaction<'_>, next: u32) -> Result<Vec<String>> {
     let mut lost = Vec::new();
     let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
     for (table, statement) in open.all(REFERENCES, (), read)? {

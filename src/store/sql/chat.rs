@@ -5,7 +5,7 @@ use rusqlite::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{from_json, json, refuse_deep, require_unchanged, unchanged};
 use crate::chat::Chat;
 use crate::chat::record::{
@@ -43,10 +43,10 @@ const FAULTS: &str = "
     LIMIT 1";
 
 /// Names a record; no other has the same name.
-pub(super) const NAME: &str = "kind || ' ' || owner || ' ' || id";
+pub(in crate::store) const NAME: &str = "kind || ' ' || owner || ' ' || id";
 
 /// The columns that are read of a record; the first is the name of a damaged one.
-pub(super) const COLUMNS: &str = unchanged!(
+pub(in crate::store) const COLUMNS: &str = unchanged!(
     "kind || ' ' || owner || ' ' || id AS id, record, kind, records.id",
     "kind, owner, records.id, record"
 );
@@ -57,7 +57,7 @@ fn select_records() -> String {
 }
 
 /// Reads a record of any kind, to see whether it can be read.
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
+pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
     fn check_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<()> {
         read_record::<T>(row).map(drop)
     }
@@ -76,7 +76,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<()> {
     }
 }
 
-pub(super) fn read_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
+pub(in crate::store) fn read_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Result<T> {
     require_unchanged(row, 4)?;
     from_json(row, 1)
 }
@@ -84,7 +84,7 @@ pub(super) fn read_record<T: DeserializeOwned>(row: &Row<'_>) -> rusqlite::Resul
 /// The kind of a record, its owner and its id among those of both.
 type Key<'a> = (&'static str, &'a str, &'a str);
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     fn read_record<T: DeserializeOwned>(&self, key: Key<'_>) -> Result<Option<T>> {
         let sql = format!("{} AND owner = ?2 AND records.id = ?3", select_records());
         self.first(&sql, key, read_record)
@@ -97,7 +97,7 @@ impl SqliteTransaction<'_> {
         self.all(&sql, (kind, owner), read_record)
     }
 
-    pub(super) fn put_record(&self, key: Key<'_>, record: &impl Serialize) -> Result<()> {
+    pub(in crate::store) fn put_record(&self, key: Key<'_>, record: &impl Serialize) -> Result<()> {
         let record = json(record);
         refuse_deep(&record)?;
         let (kind, owner, id) = key;
@@ -117,7 +117,7 @@ fn guard_id(guard: &Guard) -> String {
     format!("{} {}", guard.component_id, guard.security_group_id)
 }
 
-impl Components for SqliteTransaction<'_> {
+impl Components for SqlTransaction<'_> {
     fn client(&self, client: &str) -> Result<Option<Client>> {
         self.read_record((CLIENT, client, ""))
     }
@@ -227,7 +227,7 @@ impl Components for SqliteTransaction<'_> {
     }
 }
 
-impl Chats for SqliteTransaction<'_> {
+impl Chats for SqlTransaction<'_> {
     fn chat(&self, conversation: &str) -> Result<Chat> {
         let sql = format!("{} AND owner = '' AND records.id = ?2", select_records());
         let remembered = self.all(&sql, (CHAT, conversation), read_record)?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use rusqlite::Row;
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{require_unchanged, unchanged};
 use super::kept::{Kept, is_closed};
 use crate::error::Result;
@@ -14,11 +14,11 @@ use crate::store::Tasks;
 use crate::task::{Status, Task};
 
 const NEXT_ID: &str = "next_task";
-pub(super) const READY: &str = "ready";
+pub(in crate::store) const READY: &str = "ready";
 /// Name of the counter of what is archived, whatever its status is.
 const ARCHIVED: &str = "archived";
 
-pub(super) const COUNTER: &str = unchanged!("name, value");
+pub(in crate::store) const COUNTER: &str = unchanged!("name, value");
 
 /// A row as the table has it, if it does, and as it is to be.
 struct Held {
@@ -27,7 +27,7 @@ struct Held {
 }
 
 #[derive(Default)]
-pub(super) struct Unwritten {
+pub(in crate::store) struct Unwritten {
     rows: BTreeMap<u32, Held>,
     counters: BTreeMap<&'static str, i64>,
     /// The id that comes next, once it was asked for.
@@ -35,9 +35,9 @@ pub(super) struct Unwritten {
     /// Tasks that are referred to and not there, or not there yet.
     awaited: HashSet<u32>,
     /// Tasks of whose needs some may have to wait longer than is known, with these if known.
-    pub(super) longer: BTreeMap<u32, Option<Vec<TaskId>>>,
+    pub(in crate::store) longer: BTreeMap<u32, Option<Vec<TaskId>>>,
     /// Tasks for which a chain may have become shorter.
-    pub(super) shorter: BTreeSet<u32>,
+    pub(in crate::store) shorter: BTreeSet<u32>,
 }
 
 impl Unwritten {
@@ -45,19 +45,19 @@ impl Unwritten {
         *self.counters.entry(name).or_default() += by;
     }
 
-    pub(super) fn find_kept(&self, number: u32) -> Option<&Kept> {
+    pub(in crate::store) fn find_kept(&self, number: u32) -> Option<&Kept> {
         self.rows.get(&number).map(|held| &held.now)
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn next_number(&self) -> Result<u32> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn next_number(&self) -> Result<u32> {
         let known = self.unwritten.borrow().next_id;
         known.map_or_else(|| self.counter(NEXT_ID), Ok)
     }
 
     /// Hands out the id that comes next, or sees to it that none up to `reserved` is handed out.
-    pub(super) fn next_free_id(&self, reserved: Option<TaskId>) -> Result<TaskId> {
+    pub(in crate::store) fn next_free_id(&self, reserved: Option<TaskId>) -> Result<TaskId> {
         let next = self.next_number()?;
         let after = reserved.map_or(next, |id| id.0).saturating_add(1).max(next);
         let mut unwritten = self.unwritten.borrow_mut();
@@ -66,7 +66,7 @@ impl SqliteTransaction<'_> {
         Ok(TaskId(next))
     }
 
-    pub(super) fn counter(&self, name: &str) -> Result<u32> {
+    pub(in crate::store) fn counter(&self, name: &str) -> Result<u32> {
         self.find_counter(name)?
             .map_or_else(|| self.recount(name), Ok)
     }
@@ -93,19 +93,19 @@ impl SqliteTransaction<'_> {
     }
 
     /// Has all counters counted anew. Ids below `next` are not given again.
-    pub(super) fn reset_counters(&self, next: u32) -> Result<()> {
+    pub(in crate::store) fn reset_counters(&self, next: u32) -> Result<()> {
         let next = self.next_number()?.max(next);
         self.execute("DELETE FROM counters WHERE name <> 'agents'", ())?;
         self.write_counter(NEXT_ID, next)
     }
 
-    pub(super) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
+    pub(in crate::store) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO counters VALUES (?1, ?2, checksum(?1, ?2))";
         self.execute(sql, (name, value)).map(drop)
     }
 
     /// Returns how many tasks there are of each status, and archived ones.
-    pub(super) fn counters(&self) -> Result<BTreeMap<&'static str, u32>> {
+    pub(in crate::store) fn counters(&self) -> Result<BTreeMap<&'static str, u32>> {
         self.write_nodes()?;
         let sql = format!("SELECT {COUNTER} FROM counters");
         let stored: HashMap<String, u32> = self.all(&sql, (), read_counter)?.into_iter().collect();
@@ -117,7 +117,7 @@ impl SqliteTransaction<'_> {
         counted.collect()
     }
 
-    pub(super) fn note_new(&self, task: &Task) -> Result<()> {
+    pub(in crate::store) fn note_new(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let mut now = Kept::from_task(task);
         (now.open_needs, now.dropped_needs) = self.count_needs(&task.depends)?;
@@ -141,7 +141,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
+    pub(in crate::store) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
         if self.find_row(after.id.0)?.is_none() {
             // Without its own row a task is not changed in part.
             self.read_kept(after.id.0)?;
@@ -170,7 +170,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
+    pub(in crate::store) fn note_gone(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let was_ready = match self.find_row(number)? {
             Some(_) => false,
@@ -196,6 +196,22 @@ impl SqliteTransaction<'_> {
         drop(unwritten);
         self.execute("DELETE FROM nodes WHERE number = ?1", [number])?;
         Ok(())
+    }
+
+    /// Removes the dependency of a damaged task on a deleted one. Its row stays unchanged.
+    pub(in crate::store) fn remove_damaged_dependency(
+        &self,
+        dependent: TaskId,
+        gone: &Task,
+    ) -> Result<()> {
+        let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
+        self.execute(sql, (dependent.0, gone.id.0))?;
+        let is = |status| u32::from(gone.status == status);
+        self.change_kept(dependent.0, |kept| {
+            let open = kept.open_needs + is(Status::Done);
+            kept.open_needs = open.saturating_sub(1);
+            kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
+        })
     }
 
     fn count_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
@@ -271,7 +287,7 @@ impl SqliteTransaction<'_> {
     }
 
     /// Returns the row of a task as it is to be; none for a damaged one, which is noted and stays as it is.
-    pub(super) fn find_row(&self, number: u32) -> Result<Option<Kept>> {
+    pub(in crate::store) fn find_row(&self, number: u32) -> Result<Option<Kept>> {
         if let Some(kept) = self.unwritten.borrow().find_kept(number) {
             return Ok(Some(*kept));
         }
@@ -283,7 +299,11 @@ impl SqliteTransaction<'_> {
         Ok(stored)
     }
 
-    pub(super) fn change_kept(&self, number: u32, change: impl FnOnce(&mut Kept)) -> Result<()> {
+    pub(in crate::store) fn change_kept(
+        &self,
+        number: u32,
+        change: impl FnOnce(&mut Kept),
+    ) -> Result<()> {
         self.find_row(number)?;
         if let Some(held) = self.unwritten.borrow_mut().rows.get_mut(&number) {
             change(&mut held.now);
@@ -291,7 +311,7 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    pub(super) fn write_nodes(&self) -> Result<()> {
+    pub(in crate::store) fn write_nodes(&self) -> Result<()> {
         let rows = std::mem::take(&mut self.unwritten.borrow_mut().rows);
         for (number, Held { stored, now }) in rows {
             if stored == Some(now) {
@@ -316,7 +336,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-pub(super) fn read_counter(row: &Row<'_>) -> rusqlite::Result<(String, u32)> {
+pub(in crate::store) fn read_counter(row: &Row<'_>) -> rusqlite::Result<(String, u32)> {
     require_unchanged(row, 2)?;
     Ok((row.get(0)?, row.get(1)?))
 }

@@ -2,14 +2,14 @@
 
 use rusqlite::Row;
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::graph::{priority, status};
 use crate::error::Result;
 use crate::store::dangling;
 use crate::task::{Priority, Status, Task};
 
 // The number comes first, so that a damaged row has a name.
-pub(super) const SELECT: &str =
+pub(in crate::store) const SELECT: &str =
     "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
     open_children, dangling, below FROM nodes WHERE number = ?1";
 
@@ -21,20 +21,20 @@ const UPDATE: &str = "UPDATE nodes SET parent = ?2, status = ?3, rank = ?4, is_e
     is_open = ?11, is_ready = ?12, is_stuck = ?13 WHERE number = ?1";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Kept {
-    pub(super) parent: Option<u32>,
-    pub(super) status: Status,
-    pub(super) priority: Priority,
-    pub(super) is_epic: bool,
-    pub(super) open_needs: u32,
-    pub(super) dropped_needs: u32,
-    pub(super) open_children: u32,
-    pub(super) dangling: u32,
-    pub(super) below: u32,
+pub(in crate::store) struct Kept {
+    pub(in crate::store) parent: Option<u32>,
+    pub(in crate::store) status: Status,
+    pub(in crate::store) priority: Priority,
+    pub(in crate::store) is_epic: bool,
+    pub(in crate::store) open_needs: u32,
+    pub(in crate::store) dropped_needs: u32,
+    pub(in crate::store) open_children: u32,
+    pub(in crate::store) dangling: u32,
+    pub(in crate::store) below: u32,
 }
 
 impl Kept {
-    pub(super) fn from_task(task: &Task) -> Kept {
+    pub(in crate::store) fn from_task(task: &Task) -> Kept {
         Kept {
             parent: task.parent.map(|id| id.0),
             status: task.status,
@@ -48,16 +48,16 @@ impl Kept {
         }
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::store) fn is_open(&self) -> bool {
         !is_closed(self.status)
     }
 
-    pub(super) fn is_ready(&self) -> bool {
+    pub(in crate::store) fn is_ready(&self) -> bool {
         self.is_waiting_only_for(0, 0)
     }
 
     /// Returns whether it becomes ready with so many of its needs and children.
-    pub(super) fn is_waiting_only_for(&self, needs: u32, children: u32) -> bool {
+    pub(in crate::store) fn is_waiting_only_for(&self, needs: u32, children: u32) -> bool {
         let open = (self.open_needs, self.open_children, self.dangling);
         self.status == Status::Pending && !self.is_epic && open == (needs, children, 0)
     }
@@ -68,7 +68,7 @@ impl Kept {
         self.is_open() && (self.dangling > 0 || self.dropped_needs > 0 || is_empty)
     }
 
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
         Ok(Kept {
             parent: row.get(1)?,
             status: status(row, 2)?,
@@ -83,12 +83,17 @@ impl Kept {
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
         self.first(SELECT, [number], Kept::read)
     }
 
-    pub(super) fn write_kept(&self, is_new: bool, number: u32, kept: &Kept) -> Result<()> {
+    pub(in crate::store) fn write_kept(
+        &self,
+        is_new: bool,
+        number: u32,
+        kept: &Kept,
+    ) -> Result<()> {
         let row = (
             number,
             kept.parent,
@@ -109,6 +114,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-pub(super) fn is_closed(status: Status) -> bool {
+pub(in crate::store) fn is_closed(status: Status) -> bool {
     matches!(status, Status::Done | Status::Cancelled)
 }

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 
 use super::columns::{from_json, json, read_checked_id, require_unchanged, unchanged};
-use super::{SqliteTransaction, chat};
+use super::{SqlTransaction, chat};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
 use crate::agent::draft::is_plain_id;
@@ -17,7 +17,7 @@ const REVISION: &str = "agents";
 /// Kind of the records of when an agent last answered.
 const USE: &str = "use of agent";
 
-impl Agents for SqliteTransaction<'_> {
+impl Agents for SqlTransaction<'_> {
     fn agents(&self) -> Result<Vec<Agent>> {
         let sql = format!("SELECT {COLUMNS} FROM agents ORDER BY position");
         self.all(&sql, (), read)
@@ -69,7 +69,7 @@ impl Agents for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     /// Counts a change of an agent, and returns its number.
     fn next_revision(&self) -> Result<u32> {
         let next = self.counter(REVISION)?.wrapping_add(1);

@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{
     all_of, from_json, json, next, plain_id, read_checked_id, refuse_deep, require_unchanged,
     to_signed, to_unsigned, unchanged, word,
@@ -14,12 +14,13 @@ use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::score::normalize;
 use crate::store::records::{Dir, Order, RunFilter, RunPage, Runs, Tally};
 
-pub(super) const COLUMNS: &str = unchanged!(
+pub(in crate::store) const COLUMNS: &str = unchanged!(
     "id, owner, record, kind, status",
     "id, kind, status, user_id, agent, started_at, execution_time_ms, has_error, owner, record"
 );
 
-pub(super) const EVENT: &str = unchanged!("cursor, run, at, kind, detail", "run, at, kind, detail");
+pub(in crate::store) const EVENT: &str =
+    unchanged!("cursor, run, at, kind, detail", "run, at, kind, detail");
 
 /// How many of the last runs are looked through for words, and sorted by anything but their begin.
 const SEARCHED_MAX: u32 = 10_000;
@@ -35,7 +36,7 @@ const PUT: &str = concat!(
         owner = excluded.owner, record = excluded.record, sum = excluded.sum"
 );
 
-impl Runs for SqliteTransaction<'_> {
+impl Runs for SqlTransaction<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
         self.execute(
             PUT,
@@ -209,7 +210,7 @@ fn format_order(filter: &RunFilter) -> String {
     }
 }
 
-pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+pub(in crate::store) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     require_unchanged(row, 5)?;
     Ok(Event {
         cursor: to_unsigned(row, 0)?,
@@ -221,7 +222,7 @@ pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
 }
 
 /// Reads a run; the columns count where the record says otherwise.
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     require_unchanged(row, 5)?;
     Ok(Run {
         id: plain_id(row, 0)?,

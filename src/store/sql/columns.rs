@@ -14,7 +14,7 @@ use crate::task::{Priority, Size, Status, TaskType};
 /// How deep the JSON of a column may be nested: readers stop at 128 levels.
 const STORED_NESTING_MAX: usize = 100;
 
-pub(super) fn refuse_deep(json: &str) -> Result<()> {
+pub(in crate::store) fn refuse_deep(json: &str) -> Result<()> {
     if document::json_depth(json) <= STORED_NESTING_MAX {
         return Ok(());
     }
@@ -25,7 +25,7 @@ pub(super) fn refuse_deep(json: &str) -> Result<()> {
 }
 
 /// Joins the conditions that have a value, for which each has a `?`.
-pub(super) fn all_of<const N: usize>(
+pub(in crate::store) fn all_of<const N: usize>(
     conditions: [(&str, Option<String>); N],
 ) -> (String, Vec<rusqlite::types::Value>) {
     let given = conditions
@@ -38,24 +38,24 @@ pub(super) fn all_of<const N: usize>(
     }
 }
 
-pub(super) fn json(value: &impl serde::Serialize) -> String {
+pub(in crate::store) fn json(value: &impl serde::Serialize) -> String {
     crate::document::to_json(value).unwrap_or_else(|_| "null".to_string())
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
-pub(super) fn to_signed(number: u64) -> i64 {
+pub(in crate::store) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) fn to_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+pub(in crate::store) fn to_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::unsigned_abs)
 }
 
-pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
+pub(in crate::store) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
     row.get(0).map(TaskId)
 }
 
-pub(super) fn ignore_damage<T: Default>(read: Result<T>) -> Result<T> {
+pub(in crate::store) fn ignore_damage<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
         read => read,
@@ -63,7 +63,7 @@ pub(super) fn ignore_damage<T: Default>(read: Result<T>) -> Result<T> {
 }
 
 /// Reads a word of a closed set; an unknown word is a damaged row.
-pub(super) fn word<T: std::str::FromStr<Err = String>>(
+pub(in crate::store) fn word<T: std::str::FromStr<Err = String>>(
     row: &Row<'_>,
     column: usize,
 ) -> rusqlite::Result<T> {
@@ -79,12 +79,12 @@ fn parse_word<T: std::str::FromStr<Err = String>>(
 }
 
 /// Reads a column that holds an id; a text of any other form could be a path or a command.
-pub(super) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+pub(in crate::store) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     read_checked_id(row, column, id::is_plain)
 }
 
 /// Reads a column that holds an id of the form that `has_form` knows.
-pub(super) fn read_checked_id(
+pub(in crate::store) fn read_checked_id(
     row: &Row<'_>,
     column: usize,
     has_form: impl Fn(&str) -> bool,
@@ -99,7 +99,10 @@ pub(super) fn read_checked_id(
     }
 }
 
-pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(in crate::store) fn from_json<T: DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
     parse(row.get_ref(column)?.as_str()?, column)
 }
 
@@ -123,10 +126,10 @@ macro_rules! unchanged {
         concat!($read, ", sum = checksum(", $all, ") AS checksum")
     };
 }
-pub(super) use unchanged;
+pub(in crate::store) use unchanged;
 
 /// Refuses a row that the column says is not as it was written.
-pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Result<()> {
+pub(in crate::store) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Result<()> {
     match row.get(column)? {
         true => Ok(()),
         false => Err(conversion_error(column, "it does not match".into())),
@@ -134,7 +137,7 @@ pub(super) fn require_unchanged(row: &Row<'_>, column: usize) -> rusqlite::Resul
 }
 
 /// Numbers from here on are damaged or foreign: SQLite gives random ones after the highest that it has.
-pub(super) const NUMBER_MAX: u64 = 1 << 53;
+pub(in crate::store) const NUMBER_MAX: u64 = 1 << 53;
 
 /// The number of a new row: the next after the others. Only damage gives a row the last number; the number is then
 /// the next after those far below.
@@ -157,10 +160,10 @@ macro_rules! next {
         )
     };
 }
-pub(super) use next;
+pub(in crate::store) use next;
 
 /// A field of a task as a column.
-pub(super) trait Column: Sized {
+pub(in crate::store) trait Column: Sized {
     fn write(&self) -> ToSqlOutput<'_>;
     /// Reads a value, which is that of a column. The column is read again to say what is wrong with it.
     fn read(value: ValueRef<'_>, row: &Row<'_>, column: usize) -> rusqlite::Result<Self>;

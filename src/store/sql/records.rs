@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{Row, named_params};
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{
     from_json, ignore_damage, next, read_checked_id, read_id, require_unchanged, to_unsigned,
     unchanged, word,
@@ -20,9 +20,9 @@ use crate::store::{
 };
 use crate::task::rules::{is_slug, normalize_inside};
 
-pub(super) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
+pub(in crate::store) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
 
-impl Claims for SqliteTransaction<'_> {
+impl Claims for SqlTransaction<'_> {
     fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
         let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE task = ?1");
         match self.first(&sql, [task.0], read_claim) {
@@ -66,10 +66,10 @@ impl Claims for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     /// Makes the claim that counts in place of a damaged one: it is over, and its epoch is that of the last operation, which
     /// no epoch is above, because each claim of a task is an operation of its own.
-    pub(super) fn make_ended_claim(&self, task: TaskId) -> Result<Claim> {
+    pub(in crate::store) fn make_ended_claim(&self, task: TaskId) -> Result<Claim> {
         let epoch = self.count("SELECT coalesce(max(number), 0) FROM operations", ())?;
         let long_ago = "1970-01-01T00:00:00.000Z";
         Ok(Claim {
@@ -83,7 +83,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
+pub(in crate::store) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     require_unchanged(row, 5)?;
     Ok(Claim {
         task: read_id(row)?,
@@ -94,11 +94,11 @@ pub(super) fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
     })
 }
 
-pub(super) const SPAWN_COLUMNS: &str = unchanged!(
+pub(in crate::store) const SPAWN_COLUMNS: &str = unchanged!(
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced, mark"
 );
 
-impl Spawns for SqliteTransaction<'_> {
+impl Spawns for SqlTransaction<'_> {
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
         let sql = format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence");
         self.all(&sql, [task.0], read_spawn)
@@ -154,8 +154,8 @@ impl Spawns for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
         let sql = concat!("INSERT INTO spawns VALUES (", next!("spawns", "sequence"), ", ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
                   checksum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))
              ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
@@ -181,7 +181,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
+pub(in crate::store) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     require_unchanged(row, 9)?;
     Ok(SpawnRecord {
         task: read_id(row)?,
@@ -196,9 +196,9 @@ pub(super) fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     })
 }
 
-pub(super) const LINK_COLUMNS: &str = unchanged!("task, entry, at");
+pub(in crate::store) const LINK_COLUMNS: &str = unchanged!("task, entry, at");
 
-impl Links for SqliteTransaction<'_> {
+impl Links for SqlTransaction<'_> {
     fn links(&self, task: TaskId) -> Result<Vec<Link>> {
         let sql = format!("SELECT {LINK_COLUMNS} FROM links WHERE task = ?1 ORDER BY at, entry");
         self.all(&sql, [task.0], read_link)
@@ -227,15 +227,15 @@ impl Links for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn write_link(&self, link: &Link) -> Result<bool> {
         let sql = "INSERT INTO links VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))
                    ON CONFLICT (task, entry) DO NOTHING";
         Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
 }
 
-pub(super) fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
+pub(in crate::store) fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
     require_unchanged(row, 3)?;
     Ok(Link {
         task: read_id(row)?,
@@ -244,14 +244,14 @@ pub(super) fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
     })
 }
 
-pub(super) const GATE_COLUMNS: &str = unchanged!("task, state");
+pub(in crate::store) const GATE_COLUMNS: &str = unchanged!("task, state");
 
-pub(super) fn read_gates(row: &Row<'_>) -> rusqlite::Result<Gates> {
+pub(in crate::store) fn read_gates(row: &Row<'_>) -> rusqlite::Result<Gates> {
     require_unchanged(row, 2)?;
     from_json(row, 1)
 }
 
-impl TaskGates for SqliteTransaction<'_> {
+impl TaskGates for SqlTransaction<'_> {
     fn gates(&self, task: TaskId) -> Result<Gates> {
         let sql = format!("SELECT {GATE_COLUMNS} FROM gates WHERE task = ?1");
         let gates = self.first(&sql, [task.0], read_gates)?;
@@ -278,8 +278,8 @@ impl TaskGates for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
         let state = crate::document::to_json(gates).unwrap_or_default();
         let sql = "INSERT INTO gates VALUES (?1, ?2, checksum(?1, ?2))
                    ON CONFLICT (task) DO UPDATE SET state = excluded.state, sum = excluded.sum";
@@ -294,7 +294,7 @@ const SESSION_COLUMNS: &str = unchanged!(
     "number, name, status, scope, holder, notes, started_at, ended_at"
 );
 
-impl Sessions for SqliteTransaction<'_> {
+impl Sessions for SqlTransaction<'_> {
     fn session(&self, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE number = ?1");
         self.first(&sql, [id.0], read_session)
@@ -347,7 +347,7 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
 const PHASE_COLUMNS: &str =
     unchanged!("slug, position, name, description, status, started_at, completed_at");
 
-impl Phases for SqliteTransaction<'_> {
+impl Phases for SqlTransaction<'_> {
     fn phases(&self) -> Result<Vec<Phase>> {
         let sql = format!("SELECT {PHASE_COLUMNS} FROM phases ORDER BY position, slug");
         self.all(&sql, (), |row| {

@@ -7,7 +7,7 @@ use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{read_id, to_unsigned, word};
 use super::tasks::{COLUMNS, read_task};
 use crate::error::{Code, Result};
@@ -155,7 +155,7 @@ impl Conditions {
     }
 }
 
-pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
+pub(in crate::store) fn list(transaction: &SqlTransaction<'_>, filter: &Filter) -> Result<Page> {
     let mut conditions = Conditions::new(filter);
     let is_by_status = filter.is_by_status() && !filter.urgent_first;
     if let Some(limit) = filter.limit.filter(|_| is_by_status) {
@@ -187,8 +187,8 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     Ok(Page { tasks, total })
 }
 
-pub(super) fn tally(
-    transaction: &SqliteTransaction<'_>,
+pub(in crate::store) fn tally(
+    transaction: &SqlTransaction<'_>,
     filter: &Filter,
     now: &str,
 ) -> Result<Vec<TaskTally>> {
@@ -213,7 +213,7 @@ pub(super) fn tally(
 /// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
 /// one counter of their own.
 fn count_matching(
-    transaction: &SqliteTransaction<'_>,
+    transaction: &SqlTransaction<'_>,
     filter: &Filter,
     conditions: &Conditions,
 ) -> Result<u64> {
@@ -227,7 +227,7 @@ fn count_matching(
 
 /// Adds up the counters of these statuses; without any, of all tasks that are not archived.
 fn sum_counters<'a>(
-    transaction: &SqliteTransaction<'_>,
+    transaction: &SqlTransaction<'_>,
     statuses: impl Iterator<Item = &'a str>,
 ) -> Result<u64> {
     let mut wanted: BTreeSet<&str> = statuses.collect();
@@ -241,8 +241,8 @@ fn sum_counters<'a>(
 
 /// Finds tasks by words. A query with more than words is first searched literally; one of words finally in
 /// text without word boundaries.
-pub(super) fn find(
-    transaction: &SqliteTransaction<'_>,
+pub(in crate::store) fn find(
+    transaction: &SqlTransaction<'_>,
     query: &str,
     archived: Archived,
     limit: u32,
@@ -264,7 +264,7 @@ pub(super) fn find(
 /// Finds tasks with each part of a query in title, description or labels, those with all parts in the title
 /// first; or only within text without word boundaries. Scans all tasks.
 fn find_literally(
-    transaction: &SqliteTransaction<'_>,
+    transaction: &SqlTransaction<'_>,
     query: &str,
     archived: Archived,
     limit: u32,
@@ -321,7 +321,7 @@ fn filter_archived(archived: Archived) -> &'static str {
 }
 
 fn find_words(
-    transaction: &SqliteTransaction<'_>,
+    transaction: &SqlTransaction<'_>,
     words: &str,
     archived: Archived,
     limit: u32,
@@ -358,9 +358,9 @@ fn find_words(
     Ok(Page { tasks, total })
 }
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     /// Removes a task from the word index, which has it as it was `before`.
-    pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
+    pub(in crate::store) fn forget_words(&self, before: &Task) -> Result<()> {
         if !self.unread.borrow_mut().insert(before.id.0) {
             return Ok(());
         }
@@ -379,13 +379,13 @@ impl SqliteTransaction<'_> {
         }
     }
 
-    pub(super) fn read_all_words(&self) -> Result<()> {
+    pub(in crate::store) fn read_all_words(&self) -> Result<()> {
         self.execute("INSERT INTO task_text (task_text) VALUES ('rebuild')", ())?;
         self.unread.take();
         Ok(())
     }
 
-    pub(super) fn read_words(&self) -> Result<()> {
+    pub(in crate::store) fn read_words(&self) -> Result<()> {
         let unread = self.unread.take();
         if !unread.is_empty() {
             let sql = "INSERT INTO task_text (rowid, title, description)

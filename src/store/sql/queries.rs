@@ -2,35 +2,19 @@
 
 use std::cell::RefCell;
 
-use rusqlite::config::DbConfig;
-use rusqlite::functions::FunctionFlags;
-use rusqlite::{CachedStatement, Connection, Params, Row};
+use rusqlite::{CachedStatement, Params, Row};
 
+use super::SqlTransaction;
 use super::faults::{self, Faults};
-use super::{SqliteTransaction, checksum};
 use crate::error::Result;
-use crate::score::normalize;
 use crate::store::left_out;
 
-/// Restricts what a schema can do: no functions with effects, no changes of the schema by hand. Adds
-/// `normalized(text)`, in which queries search words, and `checksum`.
-pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("normalized", 1, flags, |context| {
-        let text = context.get::<Option<String>>(0)?;
-        Ok(text.map(|text| normalize(&text)))
-    })?;
-    checksum::add_function(connection)
-}
-
 /// Prepared statements in use. Finding one in the cache of the connection costs as much as running it.
-pub(super) type Statements<'a> = RefCell<Vec<(&'static str, CachedStatement<'a>)>>;
+pub(in crate::store) type Statements<'a> = RefCell<Vec<(&'static str, CachedStatement<'a>)>>;
 
-impl<'a> SqliteTransaction<'a> {
+impl<'a> SqlTransaction<'a> {
     /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
-    pub(super) fn all<T>(
+    pub(in crate::store) fn all<T>(
         &self,
         sql: &str,
         parameters: impl Params,
@@ -52,7 +36,7 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Runs a query and reads its first row, if there is one. A damaged one is an error.
-    pub(super) fn first<T>(
+    pub(in crate::store) fn first<T>(
         &self,
         sql: &str,
         parameters: impl Params,
@@ -73,17 +57,21 @@ impl<'a> SqliteTransaction<'a> {
     }
 
     /// Runs a query for one number; 0 where there is none.
-    pub(super) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64> {
+    pub(in crate::store) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64> {
         let number = self.first(sql, parameters, |row| row.get::<_, Option<i64>>(0))?;
         Ok(number.flatten().map_or(0, i64::unsigned_abs))
     }
 
-    pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
+    pub(in crate::store) fn execute(
+        &self,
+        sql: &'static str,
+        parameters: impl Params,
+    ) -> Result<usize> {
         self.with_statement(sql, |statement| statement.execute(parameters))
     }
 
     /// Runs a statement with each of these parameters; without any it is not even prepared.
-    pub(super) fn execute_each<P: Params>(
+    pub(in crate::store) fn execute_each<P: Params>(
         &self,
         sql: &'static str,
         mut rows: impl Iterator<Item = P>,

@@ -1,7 +1,5 @@
 //! Checksums of rows. SQLite has none of its own, so a letter that a disk changes would be another answer.
 
-use rusqlite::Connection;
-use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::task::Task;
@@ -9,19 +7,8 @@ use crate::task::Task;
 /// Bytes of most rows.
 const CAPACITY: usize = 2_000;
 
-/// Adds the function `checksum` of SQL: statements that write a row store what it returns for the values, and
-/// `unchanged!` compares it.
-pub(super) fn add_function(connection: &Connection) -> rusqlite::Result<()> {
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("checksum", -1, flags, |values| {
-        let mut checksum = Checksum::default();
-        (0..values.len()).for_each(|at| checksum.add(values.get_raw(at)));
-        Ok(checksum.sum())
-    })
-}
-
 /// Returns the checksum of a task whose columns get these values.
-pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
+pub(in crate::store) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
     let mut checksum = Checksum::new(task);
     for value in values {
         match value {
@@ -34,7 +21,7 @@ pub(super) fn sum_values(task: &Task, values: &[ToSqlOutput<'_>]) -> u32 {
 }
 
 /// The bytes that a checksum is computed of.
-pub(super) struct Checksum(Vec<u8>);
+pub(in crate::store) struct Checksum(Vec<u8>);
 
 impl Default for Checksum {
     fn default() -> Checksum {
@@ -44,7 +31,7 @@ impl Default for Checksum {
 
 impl Checksum {
     /// Begins the checksum of a task with what other tables hold of it.
-    pub(super) fn new(task: &Task) -> Checksum {
+    pub(in crate::store) fn new(task: &Task) -> Checksum {
         let mut checksum = Checksum::default();
         checksum.add(ValueRef::Integer(task.id.0.into()));
         checksum.add(task.uid.as_str().into());
@@ -57,7 +44,7 @@ impl Checksum {
         checksum
     }
 
-    pub(super) fn add(&mut self, value: ValueRef<'_>) {
+    pub(in crate::store) fn add(&mut self, value: ValueRef<'_>) {
         match value {
             ValueRef::Null => self.0.push(0),
             ValueRef::Integer(number) => self.0.extend_from_slice(&number.to_le_bytes()),
@@ -70,7 +57,7 @@ impl Checksum {
         }
     }
 
-    pub(super) fn sum(&self) -> u32 {
+    pub(in crate::store) fn sum(&self) -> u32 {
         crc32fast::hash(&self.0)
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::Row;
 
 use super::columns::{read_id, to_unsigned, word};
 use super::graph::BELOW;
-use super::{SqliteTransaction, list};
+use super::{SqlTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::{Counts, Filter, Overview, Suggestions, TaskTally};
@@ -16,7 +16,7 @@ use crate::task::Status;
 
 const OPEN_EPICS: &str = "FROM nodes WHERE is_epic = 1 AND is_open = 1";
 
-impl Overview for SqliteTransaction<'_> {
+impl Overview for SqlTransaction<'_> {
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>> {
         let (ids, mut missing) = (Vec::from_iter(ids), BTreeSet::new());
         let sql = "SELECT number FROM tasks WHERE number BETWEEN ?1 AND ?2";
@@ -79,7 +79,7 @@ impl Overview for SqliteTransaction<'_> {
     }
 }
 
-impl Suggestions for SqliteTransaction<'_> {
+impl Suggestions for SqlTransaction<'_> {
     fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>> {
         let sql = "SELECT number, title FROM tasks WHERE number BETWEEN ?1 AND ?2
                    ORDER BY number DESC LIMIT ?3";

@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::columns::{from_json, read_id, word};
 use super::kept::{Kept, SELECT};
-use super::{SqliteTransaction, nodes};
+use super::{SqlTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Availability, Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
@@ -18,15 +18,15 @@ const APART_MAX: usize = 3;
 
 /// The tasks below `?1`, to any depth. As each has one parent, none is found twice; only a circle that leads back to `?1`,
 /// in a damaged store, has to be cut.
-pub(super) const BELOW: &str = "WITH RECURSIVE scope (number) AS (
+pub(in crate::store) const BELOW: &str = "WITH RECURSIVE scope (number) AS (
      SELECT number FROM tasks WHERE parent = ?1 AND number <> ?1
      UNION ALL SELECT t.number FROM scope s CROSS JOIN tasks t ON t.parent = s.number
      WHERE t.number <> ?1)";
 
 const NODE: &str = "n.number, n.parent, n.status, n.rank, n.is_epic, n.open_children, n.dangling";
 
-pub(super) fn nodes(
-    transaction: &SqliteTransaction<'_>,
+pub(in crate::store) fn nodes(
+    transaction: &SqlTransaction<'_>,
     root: Option<TaskId>,
 ) -> Result<Vec<Node>> {
     transaction.write_nodes()?;
@@ -79,13 +79,13 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     Ok((node, row.get::<_, u32>(6)? > 0))
 }
 
-pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
+pub(in crate::store) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);
     known.copied().map_or_else(|| word(row, column), Ok)
 }
 
-pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
+pub(in crate::store) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priority> {
     let rank: u32 = row.get(column)?;
     let out_of_range = rusqlite::Error::IntegralValueOutOfRange(column, i64::from(rank));
     Priority::ALL
@@ -94,7 +94,7 @@ pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priorit
         .ok_or(out_of_range)
 }
 
-impl Graph for SqliteTransaction<'_> {
+impl Graph for SqlTransaction<'_> {
     fn node(&self, id: TaskId) -> Result<Option<Node>> {
         self.write_nodes()?;
         let kept = self.read_kept(id.0)?;
@@ -216,10 +216,10 @@ impl Graph for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     /// Runs a query on the id range `?1` to `?2` that covers all sorted `ids`: once if they are close
     /// together, else once for each. It may return others too.
-    pub(super) fn query_ids<T>(
+    pub(in crate::store) fn query_ids<T>(
         &self,
         sql: &str,
         ids: &[TaskId],

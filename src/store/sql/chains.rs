@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::faults::Faults;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -14,8 +14,8 @@ use crate::task::graph::waves::{BOUND, longest_chains};
 /// once.
 const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
 
-impl SqliteTransaction<'_> {
-    pub(super) fn settle_chains(&self) -> Result<()> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn settle_chains(&self) -> Result<()> {
         let n_changed = {
             let unwritten = self.unwritten.borrow();
             unwritten.longer.len() + unwritten.shorter.len()
@@ -90,7 +90,7 @@ impl SqliteTransaction<'_> {
     }
 }
 
-pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
+pub(in crate::store) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let mut edges = connection.prepare("SELECT task, needs FROM task_depends")?;
     let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let lengths = longest_chains(edges.collect::<rusqlite::Result<_>>()?);

@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, named_params};
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{
     NUMBER_MAX, from_json, json, next, refuse_deep, require_unchanged, to_signed, to_unsigned,
 };
@@ -12,7 +12,7 @@ use crate::store::log::{ADDED, CLAIMS, UNDOABLE};
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 
 /// The query of changes, in the order in which [`read`] takes its columns.
-pub(super) const CHANGES: &str =
+pub(in crate::store) const CHANGES: &str =
     "SELECT c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail,
         c.sum = checksum(c.operation, c.kind, c.task, c.detail)
             AND o.sum = checksum(o.at, o.by, o.command, o.first, o.undoes, o.undone_by) AS checksum
@@ -39,7 +39,7 @@ const OPERATION: &str = concat!(
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
 
-impl Log for SqliteTransaction<'_> {
+impl Log for SqlTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
         self.insert_change(&change.kind, change.task, &json(&change.detail))
     }
@@ -140,8 +140,8 @@ impl Log for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
-    pub(super) fn insert_change(
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn insert_change(
         &mut self,
         kind: &str,
         task: Option<TaskId>,
@@ -207,7 +207,7 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     })
 }
 
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
     require_unchanged(row, 8)?;
     Ok(Recorded {
         cursor: to_unsigned(row, 0)?,

@@ -43,7 +43,7 @@ const UNWRITTEN: [i32; 6] = [
     ffi::SQLITE_IOERR_SHMSIZE,
 ];
 
-pub(super) trait Faults<T> {
+pub(in crate::store) trait Faults<T> {
     fn at(self, path: &Path) -> Result<T>;
 }
 
@@ -99,7 +99,7 @@ fn disk_full(fault: &rusqlite::Error, path: &Path) -> Error {
         .or("see the limit on the size of files", "ulimit -f")
 }
 
-pub(super) fn busy(path: &Path) -> Error {
+pub(in crate::store) fn busy(path: &Path) -> Error {
     let place = path.display();
     let message = format!("another process has held {place} for more than 30 seconds");
     Error::new(Code::LockTimeout, message)
@@ -109,7 +109,7 @@ fn quoted_folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 
-pub(super) fn corrupt(path: &Path, why: &str) -> Error {
+pub(in crate::store) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let message = format!(
         "{place} cannot be read: {why}. cleo leaves it as it is; restore a copy of `cleo backup`"
@@ -117,7 +117,11 @@ pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(Code::StoreCorrupt, message)
 }
 
-pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Option<Damage> {
+pub(in crate::store) fn damage(
+    row: &Row<'_>,
+    sql: &str,
+    fault: &rusqlite::Error,
+) -> Option<Damage> {
     let (column, cause) = match fault {
         rusqlite::Error::FromSqlConversionFailure(column, _, cause) => (column, cause.to_string()),
         rusqlite::Error::InvalidColumnType(column, _, kind) => (column, format!("it is {kind}")),
@@ -154,7 +158,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
 }
 
 /// Returns the error for a database of another version of cleo. `part` is a table or index that differs.
-pub(super) fn other_version(path: &Path, part: Option<&str>) -> Error {
+pub(in crate::store) fn other_version(path: &Path, part: Option<&str>) -> Error {
     let place = path.display();
     let differs = part.map_or(String::new(), |part| format!(" (its `{part}` differs)"));
     let message = format!(

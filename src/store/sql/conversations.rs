@@ -3,7 +3,7 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::SqliteTransaction;
+use super::SqlTransaction;
 use super::columns::{
     all_of, from_json, json, next, read_checked_id, refuse_deep, require_unchanged, to_signed,
     to_unsigned, unchanged, word,
@@ -13,11 +13,11 @@ use crate::run::{Conversation, Message, is_id};
 use crate::score::normalize;
 use crate::store::records::{ConversationFilter, ConversationPage, Conversations};
 
-pub(super) const COLUMNS: &str = unchanged!(
+pub(in crate::store) const COLUMNS: &str = unchanged!(
     "id, record",
     "id, user_id, agent, status, last_message_at, record"
 );
-pub(super) const MESSAGE: &str =
+pub(in crate::store) const MESSAGE: &str =
     unchanged!("id, conversation, run, type, content, metadata, created_at");
 
 const PUT: &str = concat!(
@@ -30,7 +30,7 @@ const PUT: &str = concat!(
         record = excluded.record, sum = excluded.sum"
 );
 
-impl Conversations for SqliteTransaction<'_> {
+impl Conversations for SqlTransaction<'_> {
     fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
         let (status, record) = (one.status.word(), json(one));
         self.execute(
@@ -149,7 +149,7 @@ impl Conversations for SqliteTransaction<'_> {
 }
 
 /// Reads a conversation; its column counts where the record has another id.
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     require_unchanged(row, 2)?;
     Ok(Conversation {
         id: read_checked_id(row, 0, is_id)?,
@@ -157,7 +157,7 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     })
 }
 
-pub(super) fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
+pub(in crate::store) fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
     require_unchanged(row, 7)?;
     Ok(Message {
         id: row.get(0)?,

@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::checksum::{Checksum, sum_values};
 use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
-use super::{SqliteTransaction, graph};
+use super::{SqlTransaction, graph};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
@@ -22,7 +22,7 @@ use crate::task::{Status, Task};
 macro_rules! columns {
     ($($field:ident: $name:literal $kind:literal,)+) => {
         /// The statements that make the database.
-        pub(super) const SCHEMA: &str = concat!(
+        pub(in crate::store) const SCHEMA: &str = concat!(
             "CREATE TABLE tasks (\n    number INTEGER PRIMARY KEY,\n    uid TEXT NOT NULL",
             $(",\n    ", $name, " ", $kind,)+
             ",\n    checksum INTEGER NOT NULL\n) STRICT;\n\n",
@@ -79,7 +79,7 @@ macro_rules! columns {
 }
 
 /// The columns that [`read_columns`] reads: those of the table, and lists of others, which have the order of their keys.
-pub(super) const COLUMNS: &str = "t.*,
+pub(in crate::store) const COLUMNS: &str = "t.*,
     (SELECT json_group_array(needs) FROM task_depends WHERE task = t.number),
     (SELECT json_group_array(label) FROM task_labels WHERE task = t.number)";
 
@@ -110,7 +110,7 @@ columns! {
     archived_at: "archived_at" "TEXT",
 }
 
-impl Tasks for SqliteTransaction<'_> {
+impl Tasks for SqlTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
         let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
         self.first(&sql, [id.0], read_task)
@@ -305,7 +305,7 @@ impl Tasks for SqliteTransaction<'_> {
     }
 }
 
-impl SqliteTransaction<'_> {
+impl SqlTransaction<'_> {
     /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         refuse_deep(&json(&task.extra))?;
@@ -371,7 +371,7 @@ impl SqliteTransaction<'_> {
 
 /// Reads a task. A row that differs from what was written and can still be read is noted: SQLite has no checksums of
 /// its own.
-pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+pub(in crate::store) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let (task, is_unchanged) = read_columns(row, Err)?;
     if !is_unchanged {
         left_out::note(Damage::altered(task.id.to_string()));
