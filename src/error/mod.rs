@@ -134,7 +134,12 @@ impl Error {
     }
 
     pub(crate) fn is_retryable(&self) -> bool {
-        let passes = [Code::LockTimeout, Code::RateLimited, Code::ServerBusy];
+        let passes = [
+            Code::LockTimeout,
+            Code::RateLimited,
+            Code::ServerBusy,
+            Code::StoreUnavailable,
+        ];
         passes.contains(&self.code) || self.passing
     }
 }

@@ -70,7 +70,9 @@ pub(super) fn answer(error: &Error, shape: Shape) -> Answer {
     let body = body(error, shape).to_string();
     let answer = Answer::bytes(JSON, body).under(status);
     match error.code {
-        Code::RateLimited | Code::ServerBusy | Code::LockTimeout => answer.header(RETRY_AFTER, "1"),
+        Code::RateLimited | Code::ServerBusy | Code::LockTimeout | Code::StoreUnavailable => {
+            answer.header(RETRY_AFTER, "1")
+        }
         Code::Unauthorized => answer.header(WWW_AUTHENTICATE, "Bearer realm=\"cleo\""),
         _ => answer,
     }

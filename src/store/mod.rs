@@ -2,10 +2,12 @@
 
 #[cfg(test)]
 mod conformance;
+mod database;
 mod graph;
 pub(crate) mod left_out;
 mod literal;
 pub(crate) mod log;
+pub(crate) mod postgres;
 pub(crate) mod records;
 mod sql;
 pub(crate) mod sqlite;
@@ -24,6 +26,7 @@ use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::graph::{Missing, Node};
 pub(crate) use crate::task::{Archived, Filter};
 use crate::task::{Status, Task};
+pub(crate) use database::Database;
 pub(crate) use graph::{
     Availability, Counts, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, TaskTally,
 };

@@ -1,10 +1,13 @@
 //! The graph that a store keeps up to date is the one of a new store that is given the same tasks.
 
+use std::any::Any;
+
 use proptest::prelude::*;
 
 use crate::id::TaskId;
+use crate::store::postgres::tests::Scratch;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{DANGLING, Stamp, Store, Transaction};
+use crate::store::{DANGLING, Database, Stamp, Store, Transaction};
 use crate::task::{Priority, Status, Task};
 
 const N_TASKS: u32 = 9;
@@ -117,7 +120,19 @@ fn stamp() -> Stamp {
     }
 }
 
-fn compare_with_new(real: &mut SqliteStore) -> Result<(), TestCaseError> {
+/// Opens an empty store of each backend that there is, with what it is kept in.
+fn open_stores() -> Vec<(Box<dyn Any>, Database)> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+    let mut stores: Vec<(Box<dyn Any>, _)> = vec![(Box::new(folder), Database::Sqlite(file))];
+    if let Some(scratch) = Scratch::create() {
+        let store = Database::Postgres(Box::new(scratch.open()));
+        stores.push((Box::new(scratch), store));
+    }
+    stores
+}
+
+fn compare_with_new(real: &mut Database) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().unwrap();
     let mut new = SqliteStore::create(&folder.path().join("new.db")).unwrap();
     let mut writing = new.write(&stamp()).unwrap();
@@ -176,16 +191,16 @@ proptest! {
     fn kept_graph_is_that_of_new_store(
         steps in prop::collection::vec((step(), 0_usize..12), 1..60),
     ) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
-        for together in steps.split(|(step, _)| matches!(step, Step::Commit)) {
-            let mut writing = real.write(&stamp()).unwrap();
-            for (step, what) in together {
-                take(&mut *writing, step);
-                look(&*writing, *what);
+        for (_folder, mut real) in open_stores() {
+            for together in steps.split(|(step, _)| matches!(step, Step::Commit)) {
+                let mut writing = real.write(&stamp()).unwrap();
+                for (step, what) in together {
+                    take(&mut *writing, step);
+                    look(&*writing, *what);
+                }
+                writing.commit().unwrap();
+                compare_with_new(&mut real)?;
             }
-            writing.commit().unwrap();
-            compare_with_new(&mut real)?;
         }
     }
 }
@@ -199,22 +214,23 @@ proptest! {
         order in Just((1..=N_TASKS).collect::<Vec<_>>()).prop_shuffle(),
         looked_at in 0..N_TASKS,
     ) {
-        let folder = tempfile::tempdir().unwrap();
-        let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
-        let mut writing = real.write(&stamp()).unwrap();
-        for (mut step, number) in steps.into_iter().zip(order) {
-            if let Step::Put { id, .. } = &mut step {
-                *id = number;
+        for (_folder, mut real) in open_stores() {
+            let mut writing = real.write(&stamp()).unwrap();
+            for (step, number) in steps.iter().zip(&order) {
+                let (mut step, number) = (step.clone(), *number);
+                if let Step::Put { id, .. } = &mut step {
+                    *id = number;
+                }
+                let plain = || super::task(number, "plain");
+                let task = make(&step, |_| true).unwrap_or_else(plain);
+                writing.insert(&task).unwrap();
+                if number == looked_at {
+                    writing.ready(None, None).unwrap();
+                }
             }
-            let plain = || super::task(number, "plain");
-            let task = make(&step, |_| true).unwrap_or_else(plain);
-            writing.insert(&task).unwrap();
-            if number == looked_at {
-                writing.ready(None, None).unwrap();
-            }
+            writing.commit().unwrap();
+            compare_with_new(&mut real)?;
         }
-        writing.commit().unwrap();
-        compare_with_new(&mut real)?;
     }
 }
 
@@ -223,9 +239,11 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
     // A chain beyond the bound that is made from either end, in one transaction and in several.
     let n_tasks = 1_500;
     let mut counts = Vec::new();
-    for (one_by_one, upward) in [(false, true), (true, true), (false, false)] {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+    let ways = [(false, true), (true, true), (false, false)];
+    let stores = ways
+        .into_iter()
+        .flat_map(|way| open_stores().into_iter().map(move |store| (way, store)));
+    for ((one_by_one, upward), (_folder, mut store)) in stores {
         let mut transaction = store.write(&stamp()).unwrap();
         for id in 1..=n_tasks {
             let need = if upward { id - 1 } else { id + 1 };
@@ -246,5 +264,6 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
         counts.push((ready.total, ready.tasks[0].below));
         assert_eq!(store.disagreements().unwrap(), [] as [String; 0]);
     }
-    assert_eq!(counts, [(1, 1_000); 3]);
+    counts.dedup();
+    assert_eq!(counts, [(1, 1_000)]);
 }

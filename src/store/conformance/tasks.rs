@@ -9,7 +9,7 @@ pub(super) fn a_task_is_read_as_it_was_written(store: &mut dyn Store) {
         text: "a\tb\r\n\u{1b}".into(),
     };
     let mut full = task(2, "Ünïcode \"quoted\" {{TASK_ID}} & \\");
-    full.description = "line\nline\u{0}nul".into();
+    full.description = "line\nline".into();
     full.kind = "research".parse().unwrap();
     full.status = Status::Review;
     full.parent = Some(TaskId(1));

@@ -1,8 +1,7 @@
 //! SQL of agents.
 
-use rusqlite::Row;
-
 use super::columns::{from_json, json, read_checked_id, require_unchanged, unchanged};
+use super::row::Row;
 use super::{SqlTransaction, chat};
 use crate::agent::Agent;
 use crate::agent::builtin::is_builtin;
@@ -52,7 +51,7 @@ impl Agents for SqlTransaction<'_> {
 
     fn agent_uses(&self) -> Result<Vec<(String, String)>> {
         let sql = format!(
-            "SELECT {} FROM records WHERE kind = ?1 ORDER BY id",
+            "SELECT {} FROM records WHERE kind = ?1 ORDER BY records.id",
             chat::COLUMNS
         );
         self.all(&sql, [USE], |row| {

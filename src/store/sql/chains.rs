@@ -1,10 +1,7 @@
 //! Maintains the length of the longest chain of tasks that depends on each task, whatever their status is. Updated on
 //! commit and before ready tasks are read: from the changed edges on, or for all tasks at once.
 
-use rusqlite::Connection;
-
 use super::SqlTransaction;
-use super::faults::Faults;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Tasks;
@@ -31,7 +28,8 @@ impl SqlTransaction<'_> {
         let mut unwritten = self.unwritten.borrow_mut();
         unwritten.longer.clear();
         unwritten.shorter.clear();
-        settle_all(self.connection).at(self.path)
+        drop(unwritten);
+        self.settle_all()
     }
 
     /// Recomputes the chain of a task for which it may have become shorter. Younger tasks come first, because
@@ -88,21 +86,22 @@ impl SqlTransaction<'_> {
         }
         Ok(true)
     }
-}
 
-pub(in crate::store) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
-    let mut edges = connection.prepare("SELECT task, needs FROM task_depends")?;
-    let edges = edges.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let lengths = longest_chains(edges.collect::<rusqlite::Result<_>>()?);
-    let mut known = connection.prepare("SELECT number, below FROM nodes")?;
-    let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let length = |number: u32| lengths.length(number);
-    // A damaged length is any number.
-    let mut changed: Vec<(u32, i64)> = known.collect::<rusqlite::Result<_>>()?;
-    changed.retain(|(number, below)| *below != i64::from(length(*number)));
-    let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
-    for (number, _) in changed {
-        change.execute((number, length(number)))?;
+    fn settle_all(&self) -> Result<()> {
+        let edges = self.all("SELECT task, needs FROM task_depends", (), |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+        let lengths = longest_chains(edges);
+        // A damaged length is any number.
+        let mut changed: Vec<(u32, i64)> =
+            self.all("SELECT number, below FROM nodes", (), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        changed.retain(|(number, below)| *below != i64::from(lengths.length(*number)));
+        let rows = changed.into_iter();
+        self.execute_each(
+            "UPDATE nodes SET below = ?2 WHERE number = ?1",
+            rows.map(|(number, _)| (number, lengths.length(number))),
+        )
     }
-    Ok(())
 }

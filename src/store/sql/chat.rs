@@ -1,12 +1,12 @@
 //! Records that are only found by their key: what the chat works on and remembers. All statements are constant; values
 //! from messages are bound parameters.
 
-use rusqlite::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::SqlTransaction;
 use super::columns::{from_json, json, refuse_deep, require_unchanged, unchanged};
+use super::row::Row;
 use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
@@ -37,7 +37,7 @@ const FAULTS: &str = "
         || ': one of them is not there'
         FROM guards WHERE ('component', owner, component) NOT IN (SELECT kind, owner, id FROM records)
             OR ('security group', owner, id) NOT IN (SELECT kind, owner, id FROM records)
-    UNION ALL SELECT 'security group ' || id || ' of client ' || owner || ' has the title of another'
+    UNION ALL SELECT 'security group ' || min(id) || ' of client ' || owner || ' has the title of another'
         FROM records WHERE kind = 'security group' AND json_valid(record)
         GROUP BY owner, lower(record ->> 'security_group_title') HAVING count(*) > 1
     LIMIT 1";
@@ -101,8 +101,8 @@ impl SqlTransaction<'_> {
         let record = json(record);
         refuse_deep(&record)?;
         let (kind, owner, id) = key;
-        let sql =
-            "INSERT OR REPLACE INTO records VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))";
+        let sql = "INSERT INTO records VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))
+            ON CONFLICT (kind, owner, id) DO UPDATE SET record = excluded.record, sum = excluded.sum";
         self.execute(sql, (kind, owner, id, record))?;
         Ok(())
     }
@@ -223,7 +223,7 @@ impl Components for SqlTransaction<'_> {
     }
 
     fn find_fault(&self) -> Result<Option<String>> {
-        self.first(FAULTS, [], |row| row.get(0))
+        self.first(FAULTS, (), |row| row.get(0))
     }
 }
 

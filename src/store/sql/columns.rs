@@ -1,11 +1,11 @@
 //! Columns of rows: JSON, ids and words, written and read.
 
-use rusqlite::Row;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::row::Row;
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -33,7 +33,7 @@ pub(in crate::store) fn all_of<const N: usize>(
         .filter_map(|(sql, value)| Some((sql, value?.into())));
     let (parts, values): (Vec<&str>, _) = given.unzip();
     match parts.is_empty() {
-        true => ("1".to_string(), values),
+        true => ("TRUE".to_string(), values),
         false => (parts.join(" AND "), values),
     }
 }
@@ -48,7 +48,7 @@ pub(in crate::store) fn to_signed(number: u64) -> i64 {
 }
 
 pub(in crate::store) fn to_unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(column).map(i64::unsigned_abs)
+    row.get::<i64>(column).map(i64::unsigned_abs)
 }
 
 pub(in crate::store) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
@@ -150,13 +150,13 @@ macro_rules! next {
             $table,
             " WHERE ",
             $key,
-            " < iif((SELECT max(",
+            " < CASE WHEN (SELECT max(",
             $key,
             ") FROM ",
             $table,
             " WHERE ",
             $key,
-            " < 1 << 53) + 1 = 1 << 53, (1 << 53) - (1 << 32), 1 << 53))"
+            " < 1 << 53) + 1 = 1 << 53 THEN (1 << 53) - (1 << 32) ELSE 1 << 53 END)"
         )
     };
 }

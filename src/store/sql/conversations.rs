@@ -1,13 +1,13 @@
 //! SQL of conversations and messages.
 
 use rusqlite::types::Value;
-use rusqlite::{Row, params_from_iter};
 
 use super::SqlTransaction;
 use super::columns::{
     all_of, from_json, json, next, read_checked_id, refuse_deep, require_unchanged, to_signed,
     to_unsigned, unchanged, word,
 };
+use super::row::Row;
 use crate::error::Result;
 use crate::run::{Conversation, Message, is_id};
 use crate::score::normalize;
@@ -62,19 +62,19 @@ impl Conversations for SqlTransaction<'_> {
             ("agent = ?", filter.agent.clone()),
             ("status = ?", filter.status.map(|one| one.word().into())),
             (
-                "instr(normalized(iif(json_valid(record), record ->> 'title', NULL)), ?)",
+                "instr(normalized(CASE WHEN json_valid(record) THEN record ->> 'title' END), ?) > 0",
                 Some(normalize(filter.words.trim())).filter(|words| !words.is_empty()),
             ),
         ]);
         let sql = format!("SELECT count(*) FROM conversations WHERE {condition}");
-        let total = self.count(&sql, params_from_iter(&values))?;
+        let total = self.count(&sql, &values)?;
         values.push(Value::from(filter.limit));
         let sql = format!(
             "SELECT {COLUMNS} FROM conversations WHERE {condition}
              ORDER BY last_message_at DESC, position DESC LIMIT ?"
         );
         Ok(ConversationPage {
-            conversations: self.all(&sql, params_from_iter(values), read)?,
+            conversations: self.all(&sql, values, read)?,
             total,
         })
     }
@@ -110,7 +110,7 @@ impl Conversations for SqlTransaction<'_> {
         limit: u32,
     ) -> Result<Option<Vec<Message>>> {
         let sql = "SELECT position FROM messages WHERE id = ?1 AND conversation = ?2";
-        let place = |id| self.first(sql, [id, conversation], |row| row.get::<_, i64>(0));
+        let place = |id| self.first(sql, [id, conversation], |row| row.get::<i64>(0));
         let Some(place) = before.map_or(Ok(Some(i64::MAX)), place)? else {
             return Ok(None);
         };

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{ErrorCode, Row, ffi};
+use rusqlite::{ErrorCode, ffi};
 
+use super::row::Row;
 use crate::error::{Code, Error, Result, quote};
 use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF, PROMPT_OF};
 
@@ -131,8 +132,7 @@ pub(in crate::store) fn damage(
         rusqlite::Error::Utf8Error(column, cause) => (column, cause.to_string()),
         _ => return None,
     };
-    let columns = row.as_ref();
-    let name = columns.column_name(*column).unwrap_or_default();
+    let name = row.column_name(*column).unwrap_or_default();
     // Lists of other tables are read by a query of their own.
     let part = if name.contains('(') { "a list" } else { name };
     let place = |known: &&(&str, &str)| sql.contains(known.0);

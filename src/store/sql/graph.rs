@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use rusqlite::Row;
-
 use super::columns::{from_json, read_id, word};
 use super::kept::{Kept, SELECT};
+use super::row::Row;
 use super::{SqlTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -35,7 +34,10 @@ pub(in crate::store) fn nodes(
             format!("{BELOW} SELECT {NODE} FROM scope s CROSS JOIN nodes n ON n.number = s.number"),
             root.map(|id| id.0),
         ),
-        None => (format!("SELECT {NODE} FROM nodes n WHERE ?1 IS NULL"), None),
+        None => (
+            format!("SELECT {NODE} FROM nodes n WHERE CAST(?1 AS BIGINT) IS NULL"),
+            None,
+        ),
     };
     let mut dangling = Vec::new();
     let mut nodes = transaction.all(&sql, [below], |row| {
@@ -68,7 +70,7 @@ pub(in crate::store) fn nodes(
 fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     let node = Node {
         id: read_id(row)?,
-        parent: row.get::<_, Option<u32>>(1)?.map(TaskId),
+        parent: row.get::<Option<u32>>(1)?.map(TaskId),
         status: status(row, 2)?,
         priority: priority(row, 3)?,
         is_epic: row.get(4)?,
@@ -76,7 +78,7 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
         depends: Vec::new(),
         missing: Vec::new(),
     };
-    Ok((node, row.get::<_, u32>(6)? > 0))
+    Ok((node, row.get::<u32>(6)? > 0))
 }
 
 pub(in crate::store) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
@@ -115,7 +117,7 @@ impl Graph for SqlTransaction<'_> {
                            FROM nodes n CROSS JOIN tasks t ON t.number = n.number
                            WHERE n.is_ready = 1
                            ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
-                let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
+                let tasks = self.all(sql, [limit.map_or(i64::MAX, i64::from)], read_ready)?;
                 let total = self.counter(nodes::READY)?.into();
                 Ok(ReadyPage { tasks, total })
             }
@@ -174,7 +176,7 @@ impl Graph for SqlTransaction<'_> {
         let sql = match root {
             None => format!("{kinds} ORDER BY 1 LIMIT ?2 + coalesce(?1, 0)"),
             Some(_) => format!(
-                "{BELOW} SELECT number FROM ({kinds}) WHERE number IN (SELECT number FROM scope)
+                "{BELOW} SELECT number FROM ({kinds}) AS kinds WHERE number IN (SELECT number FROM scope)
                  ORDER BY 1 LIMIT ?2"
             ),
         };

@@ -1,9 +1,8 @@
 //! A row of `nodes`: what the graph keeps of a task.
 
-use rusqlite::Row;
-
 use super::SqlTransaction;
 use super::graph::{priority, status};
+use super::row::Row;
 use crate::error::Result;
 use crate::store::dangling;
 use crate::task::{Priority, Status, Task};

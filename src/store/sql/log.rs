@@ -1,11 +1,10 @@
 //! SQL of the log: one operation for each transaction that changes something.
 
-use rusqlite::{Row, named_params};
-
 use super::SqlTransaction;
 use super::columns::{
     NUMBER_MAX, from_json, json, next, refuse_deep, require_unchanged, to_signed, to_unsigned,
 };
+use super::row::Row;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{ADDED, CLAIMS, UNDOABLE};
@@ -21,7 +20,7 @@ pub(in crate::store) const CHANGES: &str =
 /// The condition that a change is one of an operation: from its first up to that of the next operation.
 macro_rules! within {
     () => {
-        "c.operation = o.number AND c.sequence >= o.first AND c.sequence < ifnull(
+        "c.operation = o.number AND c.sequence >= o.first AND c.sequence < coalesce(
             (SELECT first FROM operations WHERE number = o.number + 1), 9223372036854775807)"
     };
 }
@@ -36,8 +35,8 @@ const OPERATION: &str = concat!(
     FROM operations o"
 );
 
-const FITTING: &str =
-    "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)";
+const FITTING: &str = "(CAST(:since AS TEXT) IS NULL OR o.at >= :since)
+    AND (CAST(:before AS BIGINT) IS NULL OR o.number < :before)";
 
 impl Log for SqlTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
@@ -57,7 +56,7 @@ impl Log for SqlTransaction<'_> {
             let sql = "UPDATE operations SET undone_by = ?2,
                            sum = checksum(at, by, command, first, undoes, ?2)
                        WHERE number = ?1 RETURNING undoes";
-            let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
+            let next = self.first(sql, (number, undo), |row| row.get::<Option<i64>>(0))?;
             undo = undo.is_none().then_some(number);
             // In a damaged log it may go round in a circle.
             undone = next.flatten().filter(|next| *next < number);
@@ -68,7 +67,7 @@ impl Log for SqlTransaction<'_> {
     fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>> {
         let place = match task {
             Some(_) => "c.task = ?3 AND c.sequence > ?1",
-            None => "c.sequence > ?1 AND ?3 IS NULL",
+            None => "c.sequence > ?1 AND CAST(?3 AS BIGINT) IS NULL",
         };
         let sql = format!("{CHANGES} WHERE {place} ORDER BY c.sequence LIMIT ?2");
         let task = task.map(|id| id.0);
@@ -91,13 +90,11 @@ impl Log for SqlTransaction<'_> {
             Some(_) => {
                 "operations o WHERE o.number IN (SELECT operation FROM changes WHERE task = :task)"
             }
-            None => "operations o WHERE :task IS NULL",
+            None => "operations o WHERE CAST(:task AS BIGINT) IS NULL",
         };
         let (task, before) = (filter.task.map(|id| id.0), filter.before.map(to_signed));
-        let fitting = named_params! {
-            ":task": task, ":since": filter.since, ":before": before,
-        };
-        let limit = filter.limit.map_or(-1, i64::from);
+        let fitting = (task, &filter.since, before);
+        let limit = filter.limit.map_or(i64::MAX, i64::from);
         let numbers = format!(
             "SELECT o.number FROM {from} AND {FITTING} ORDER BY o.number DESC LIMIT {limit}"
         );
@@ -180,8 +177,7 @@ impl SqlTransaction<'_> {
             next!("operations", "number"),
             ", ?1, ?2, ?3, ?4, NULL, NULL, checksum(?1, ?2, ?3, ?4, NULL, NULL))"
         );
-        self.execute(sql, (&stamp.at, &stamp.by, stamp.command, first))?;
-        let number = self.connection.last_insert_rowid();
+        let number = self.insert_numbered(sql, (&stamp.at, &stamp.by, stamp.command, first))?;
         (self.operation, self.next_change) = (Some(number), first);
         Ok(number)
     }
@@ -201,8 +197,8 @@ fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
         at: row.get(1)?,
         by: row.get(2)?,
         command: row.get(3)?,
-        undoes: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
-        undone_by: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
+        undoes: row.get::<Option<i64>>(4)?.map(i64::unsigned_abs),
+        undone_by: row.get::<Option<i64>>(5)?.map(i64::unsigned_abs),
         changes: to_unsigned(row, 6)?,
     })
 }
@@ -217,7 +213,7 @@ pub(in crate::store) fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
         command: row.get(4)?,
         change: Change {
             kind: row.get(5)?,
-            task: row.get::<_, Option<u32>>(6)?.map(TaskId),
+            task: row.get::<Option<u32>>(6)?.map(TaskId),
             detail: from_json(row, 7)?,
         },
     })

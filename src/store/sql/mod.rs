@@ -1,6 +1,7 @@
 //! The statements of all backends, the SQL of each resource in its own file, and the transactions that run them.
 
 pub(in crate::store) mod agents;
+pub(in crate::store) mod agreement;
 pub(in crate::store) mod chains;
 pub(in crate::store) mod chat;
 pub(in crate::store) mod checksum;
@@ -15,20 +16,21 @@ pub(in crate::store) mod nodes;
 pub(in crate::store) mod overview;
 pub(in crate::store) mod queries;
 pub(in crate::store) mod records;
+pub(in crate::store) mod row;
 pub(in crate::store) mod runs;
+pub(in crate::store) mod search;
+pub(in crate::store) mod session;
 pub(in crate::store) mod tasks;
+pub(in crate::store) mod translate;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::path::Path;
-
-use rusqlite::Connection;
 
 use super::{Stamp, Transaction};
 use crate::error::Result;
 use nodes::Unwritten;
-use queries::Statements;
+use queries::Link;
 
 /// How a database ends the transactions that it began.
 pub(in crate::store) trait Backend {
@@ -41,10 +43,8 @@ pub(in crate::store) trait Backend {
 /// An open transaction; dropped without commit, it is rolled back.
 pub(in crate::store) struct SqlTransaction<'a> {
     backend: &'a dyn Backend,
-    pub(in crate::store) connection: &'a Connection,
-    pub(in crate::store) path: &'a Path,
+    link: Link<'a>,
     is_open: bool,
-    statements: Statements<'a>,
     /// The lock by which writers wait in turn.
     _turn: Option<File>,
     stamp: Option<Stamp>,
@@ -61,17 +61,14 @@ impl<'a> SqlTransaction<'a> {
     /// Returns a transaction that the backend has begun.
     pub(in crate::store) fn new(
         backend: &'a dyn Backend,
-        connection: &'a Connection,
-        path: &'a Path,
+        link: Link<'a>,
         stamp: Option<&Stamp>,
         turn: Option<File>,
     ) -> SqlTransaction<'a> {
         SqlTransaction {
             backend,
-            connection,
-            path,
+            link,
             is_open: true,
-            statements: RefCell::default(),
             _turn: turn,
             stamp: stamp.cloned(),
             operation: None,

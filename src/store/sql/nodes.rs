@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use rusqlite::Row;
-
 use super::SqlTransaction;
 use super::columns::{require_unchanged, unchanged};
 use super::kept::{Kept, is_closed};
+use super::row::Row;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Tasks;
@@ -81,9 +80,10 @@ impl SqlTransaction<'_> {
     fn recount(&self, name: &str) -> Result<u32> {
         let tasks = "SELECT count(*) FROM tasks WHERE";
         let sql = match name {
-            NEXT_ID => "SELECT max((SELECT coalesce(max(number), 0) FROM tasks),
-                    (SELECT coalesce(max(task), 0) FROM changes
-                        WHERE sum = checksum(operation, kind, task, detail))) + 1"
+            NEXT_ID => "SELECT max(number) + 1 FROM (
+                    SELECT coalesce(max(number), 0) AS number FROM tasks
+                    UNION ALL SELECT coalesce(max(task), 0) FROM changes
+                        WHERE sum = checksum(operation, kind, task, detail)) AS known"
                 .to_string(),
             READY => "SELECT count(*) FROM nodes WHERE is_ready = 1".to_string(),
             ARCHIVED => format!("{tasks} archived_at IS NOT NULL"),
@@ -100,7 +100,8 @@ impl SqlTransaction<'_> {
     }
 
     pub(in crate::store) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO counters VALUES (?1, ?2, checksum(?1, ?2))";
+        let sql = "INSERT INTO counters VALUES (?1, ?2, checksum(?1, ?2))
+                   ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum";
         self.execute(sql, (name, value)).map(drop)
     }
 

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use rusqlite::Row;
-
 use super::columns::{read_id, to_unsigned, word};
 use super::graph::BELOW;
+use super::row::Row;
 use super::{SqlTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -64,7 +63,7 @@ impl Overview for SqlTransaction<'_> {
             None => ("", ""),
         };
         let sql = format!(
-            "{scope} SELECT t.number FROM tasks t {join} WHERE t.status = ?2 AND ?1 IS ?1
+            "{scope} SELECT t.number FROM tasks t {join} WHERE t.status = ?2 AND coalesce(?1, 0) >= 0
              ORDER BY t.updated_at DESC, t.number DESC LIMIT ?3"
         );
         self.all(&sql, (root.map(|id| id.0), status.word(), limit), read_id)

@@ -1,37 +1,52 @@
 //! Queries and statements of a transaction.
 
 use std::cell::RefCell;
+use std::path::Path;
 
-use rusqlite::{CachedStatement, Params, Row};
+use rusqlite::types::Value;
+use rusqlite::{CachedStatement, Connection};
 
 use super::SqlTransaction;
 use super::faults::{self, Faults};
+use super::row::{Bound, Parameters, Row};
+use super::session::Session;
 use crate::error::Result;
 use crate::store::left_out;
 
-/// Prepared statements in use. Finding one in the cache of the connection costs as much as running it.
-pub(in crate::store) type Statements<'a> = RefCell<Vec<(&'static str, CachedStatement<'a>)>>;
+/// The connection that a transaction is open on.
+pub(in crate::store) enum Link<'a> {
+    Sqlite {
+        connection: &'a Connection,
+        path: &'a Path,
+        /// Statements in use. Finding one in the cache of the connection costs as much as running it.
+        statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
+    },
+    Postgres(&'a Session),
+}
 
-impl<'a> SqlTransaction<'a> {
+impl SqlTransaction<'_> {
+    pub(in crate::store) fn is_postgres(&self) -> bool {
+        matches!(self.link, Link::Postgres(_))
+    }
+
     /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
     pub(in crate::store) fn all<T>(
         &self,
         sql: &str,
-        parameters: impl Params,
+        parameters: impl Parameters,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        let mut rows = statement.query(parameters).at(self.path)?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next().at(self.path)? {
+        self.query(sql, parameters, |row| {
             match read(row) {
                 Ok(value) => found.push(value),
                 Err(fault) => match faults::damage(row, sql, &fault) {
                     Some(damage) => left_out::note(damage),
-                    None => return Err(fault).at(self.path),
+                    None => return Err(fault).at(self.place()),
                 },
             }
-        }
+            Ok(true)
+        })?;
         Ok(found)
     }
 
@@ -39,67 +54,149 @@ impl<'a> SqlTransaction<'a> {
     pub(in crate::store) fn first<T>(
         &self,
         sql: &str,
-        parameters: impl Params,
+        parameters: impl Parameters,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        let mut rows = statement.query(parameters).at(self.path)?;
-        let Some(row) = rows.next().at(self.path)? else {
-            return Ok(None);
-        };
-        match read(row) {
-            Ok(value) => Ok(Some(value)),
-            Err(fault) => match faults::damage(row, sql, &fault) {
-                Some(damage) => Err(damage.error()),
-                None => Err(fault).at(self.path),
-            },
+        let (mut read, mut found) = (Some(read), None);
+        self.query(sql, parameters, |row| {
+            let Some(read) = read.take() else {
+                return Ok(false);
+            };
+            match read(row) {
+                Ok(value) => found = Some(value),
+                Err(fault) => match faults::damage(row, sql, &fault) {
+                    Some(damage) => return Err(damage.error()),
+                    None => return Err(fault).at(self.place()),
+                },
+            }
+            Ok(false)
+        })?;
+        Ok(found)
+    }
+
+    /// Runs a query and gives each row to `take` until that returns false.
+    fn query(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+        mut take: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        match &self.link {
+            Link::Sqlite {
+                connection, path, ..
+            } => {
+                let mut statement = connection.prepare_cached(sql).at(path)?;
+                let statement = Bound::bind_all(&mut statement, &parameters).at(path)?;
+                let mut rows = statement.raw_query();
+                while let Some(row) = rows.next().at(path)? {
+                    if !take(&Row::Sqlite(row))? {
+                        break;
+                    }
+                }
+            }
+            Link::Postgres(session) => {
+                for row in session.query(sql, &self.values(parameters)?)? {
+                    if !take(&Row::Postgres(&row))? {
+                        break;
+                    }
+                }
+            }
         }
+        Ok(())
     }
 
     /// Runs a query for one number; 0 where there is none.
-    pub(in crate::store) fn count(&self, sql: &str, parameters: impl Params) -> Result<u64> {
-        let number = self.first(sql, parameters, |row| row.get::<_, Option<i64>>(0))?;
+    pub(in crate::store) fn count(&self, sql: &str, parameters: impl Parameters) -> Result<u64> {
+        let number = self.first(sql, parameters, |row| row.get::<Option<i64>>(0))?;
         Ok(number.flatten().map_or(0, i64::unsigned_abs))
     }
 
     pub(in crate::store) fn execute(
         &self,
         sql: &'static str,
-        parameters: impl Params,
+        parameters: impl Parameters,
     ) -> Result<usize> {
-        self.with_statement(sql, |statement| statement.execute(parameters))
+        match &self.link {
+            Link::Sqlite { .. } => self.with_statement(sql, |statement| {
+                Bound::bind_all(statement, &parameters)?.raw_execute()
+            }),
+            Link::Postgres(session) => session.execute(sql, &self.values(parameters)?),
+        }
+    }
+
+    /// Inserts a row into a table whose first column is its number, and returns that.
+    pub(in crate::store) fn insert_numbered(
+        &self,
+        sql: &'static str,
+        parameters: impl Parameters,
+    ) -> Result<i64> {
+        match &self.link {
+            Link::Sqlite { connection, .. } => {
+                self.execute(sql, parameters)?;
+                Ok(connection.last_insert_rowid())
+            }
+            Link::Postgres(_) => {
+                let sql = format!("{sql} RETURNING *");
+                let number = self.first(&sql, parameters, |row| row.get(0))?;
+                Ok(number.unwrap_or_default())
+            }
+        }
     }
 
     /// Runs a statement with each of these parameters; without any it is not even prepared.
-    pub(in crate::store) fn execute_each<P: Params>(
+    pub(in crate::store) fn execute_each<P: Parameters>(
         &self,
         sql: &'static str,
         mut rows: impl Iterator<Item = P>,
     ) -> Result<()> {
+        if self.is_postgres() {
+            return rows.try_for_each(|row| self.execute(sql, row).map(drop));
+        }
         let Some(first) = rows.next() else {
             return Ok(());
         };
         self.with_statement(sql, |statement| {
-            statement.execute(first)?;
-            rows.try_for_each(|row| statement.execute(row).map(drop))
+            Bound::bind_all(statement, &first)?.raw_execute()?;
+            rows.try_for_each(|row| Bound::bind_all(statement, &row)?.raw_execute().map(drop))
         })
     }
 
     fn with_statement<T>(
         &self,
         sql: &'static str,
-        work: impl FnOnce(&mut CachedStatement<'a>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&mut CachedStatement<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
-        let mut statements = self.statements.borrow_mut();
+        let Link::Sqlite {
+            connection,
+            path,
+            statements,
+        } = &self.link
+        else {
+            unreachable!("statements of SQLite only")
+        };
+        let mut statements = statements.borrow_mut();
         let known = |(text, _): &(&'static str, _)| std::ptr::eq(*text, sql);
         let at = match statements.iter().position(known) {
             Some(at) => at,
             None => {
-                let statement = self.connection.prepare_cached(sql).at(self.path)?;
+                let statement = connection.prepare_cached(sql).at(path)?;
                 statements.push((sql, statement));
                 statements.len() - 1
             }
         };
-        work(&mut statements[at].1).at(self.path)
+        work(&mut statements[at].1).at(path)
+    }
+
+    fn values(&self, parameters: impl Parameters) -> Result<Vec<Value>> {
+        let mut values = Vec::new();
+        parameters.bind(&mut values).at(self.place())?;
+        Ok(values)
+    }
+
+    fn place(&self) -> &Path {
+        match &self.link {
+            Link::Sqlite { path, .. } => path,
+            Link::Postgres(session) => session.place(),
+        }
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{Row, named_params};
-
 use super::SqlTransaction;
 use super::columns::{
     from_json, ignore_damage, next, read_checked_id, read_id, require_unchanged, to_unsigned,
     unchanged, word,
 };
+use super::row::Row;
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::gate::Gates;
@@ -303,7 +302,7 @@ impl Sessions for SqlTransaction<'_> {
     fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>> {
         let sql = format!(
             "SELECT {SESSION_COLUMNS} FROM sessions WHERE {} ORDER BY number",
-            status.map_or("?1 IS NULL", |_| "status = ?1")
+            status.map_or("CAST(?1 AS TEXT) IS NULL", |_| "status = ?1")
         );
         self.all(&sql, [status.map(SessionStatus::word)], read_session)
     }
@@ -316,15 +315,24 @@ impl Sessions for SqlTransaction<'_> {
 
     fn put_session(&mut self, session: &Session) -> Result<()> {
         let notes = crate::document::to_json(&session.notes).unwrap_or_else(|_| "[]".to_string());
-        let sql = "INSERT OR REPLACE INTO sessions VALUES (:number, :name, :status, :scope,
+        let sql = "INSERT INTO sessions VALUES (:number, :name, :status, :scope,
                        :focus, :holder, :notes, :started_at, :ended_at, checksum(:number, :name, :status,
-                       :scope, :holder, :notes, :started_at, :ended_at))";
-        let row = named_params! {
-            ":number": session.id.0, ":name": session.name, ":status": session.status.word(),
-            ":scope": session.scope.map(|id| id.0), ":focus": session.focus.map(|id| id.0),
-            ":holder": session.holder, ":notes": notes, ":started_at": session.started_at,
-            ":ended_at": session.ended_at,
-        };
+                       :scope, :holder, :notes, :started_at, :ended_at))
+                   ON CONFLICT (number) DO UPDATE SET name = excluded.name, status = excluded.status,
+                       scope = excluded.scope, focus = excluded.focus, holder = excluded.holder,
+                       notes = excluded.notes, started_at = excluded.started_at,
+                       ended_at = excluded.ended_at, sum = excluded.sum";
+        let row = (
+            session.id.0,
+            &session.name,
+            session.status.word(),
+            session.scope.map(|id| id.0),
+            session.focus.map(|id| id.0),
+            &session.holder,
+            notes,
+            &session.started_at,
+            &session.ended_at,
+        );
         self.execute(sql, row).map(drop)
     }
 }
@@ -335,8 +343,8 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
         id: SessionId(row.get(0)?),
         name: row.get(1)?,
         status: word(row, 2)?,
-        scope: row.get::<_, Option<u32>>(3)?.map(TaskId),
-        focus: row.get::<_, Option<u32>>(4)?.map(TaskId),
+        scope: row.get::<Option<u32>>(3)?.map(TaskId),
+        focus: row.get::<Option<u32>>(4)?.map(TaskId),
         holder: row.get(5)?,
         notes: from_json(row, 6)?,
         started_at: row.get(7)?,
@@ -365,14 +373,22 @@ impl Phases for SqlTransaction<'_> {
     }
 
     fn put_phase(&mut self, phase: &Phase) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO phases VALUES (:slug, :position, :name, :description,
+        let sql = "INSERT INTO phases VALUES (:slug, :position, :name, :description,
                        :status, :started_at, :completed_at, checksum(:slug, :position, :name,
-                       :description, :status, :started_at, :completed_at))";
-        let row = named_params! {
-            ":slug": phase.slug, ":position": phase.position, ":name": phase.name,
-            ":description": phase.description, ":status": phase.status.word(),
-            ":started_at": phase.started_at, ":completed_at": phase.completed_at,
-        };
+                       :description, :status, :started_at, :completed_at))
+                   ON CONFLICT (slug) DO UPDATE SET position = excluded.position, name = excluded.name,
+                       description = excluded.description, status = excluded.status,
+                       started_at = excluded.started_at, completed_at = excluded.completed_at,
+                       sum = excluded.sum";
+        let row = (
+            &phase.slug,
+            phase.position,
+            &phase.name,
+            &phase.description,
+            phase.status.word(),
+            &phase.started_at,
+            &phase.completed_at,
+        );
         self.execute(sql, row).map(drop)
     }
 
@@ -381,7 +397,7 @@ impl Phases for SqlTransaction<'_> {
                    GROUP BY phase, status";
         let rows = self.all(sql, (), |row| {
             let count = to_unsigned(row, 1)?;
-            Ok((row.get::<_, String>(2)?, (word(row, 0)?, count)))
+            Ok((row.get::<String>(2)?, (word(row, 0)?, count)))
         })?;
         let mut phases: BTreeMap<String, Counts> = BTreeMap::new();
         for (phase, (status, count)) in rows {

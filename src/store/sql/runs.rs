@@ -1,13 +1,13 @@
 //! SQL of runs and their events.
 
 use rusqlite::types::Value;
-use rusqlite::{Row, params_from_iter};
 
 use super::SqlTransaction;
 use super::columns::{
     all_of, from_json, json, next, plain_id, read_checked_id, refuse_deep, require_unchanged,
     to_signed, to_unsigned, unchanged, word,
 };
+use super::row::Row;
 use crate::error::Result;
 use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
@@ -73,17 +73,18 @@ impl Runs for SqlTransaction<'_> {
         if !words.is_empty() || !order.is_empty() {
             // Each is looked at, so only the last ones are.
             found = format!(
-                "FROM (SELECT * {found} ORDER BY position DESC LIMIT {SEARCHED_MAX}) WHERE instr(
-                     normalized(iif(json_valid(record), id || ' ' || (record ->> 'input'), id)), ?)"
+                "FROM (SELECT * {found} ORDER BY position DESC LIMIT {SEARCHED_MAX}) AS last WHERE
+                     instr(normalized(CASE WHEN json_valid(record) THEN id || ' ' || (record ->> 'input')
+                         ELSE id END), ?) > 0"
             );
             values.push(words.into());
         }
         let sql = format!("SELECT count(*) {found}");
-        let total = self.count(&sql, params_from_iter(&values))?;
+        let total = self.count(&sql, &values)?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
         let sql =
             format!("SELECT {COLUMNS} {found} ORDER BY {order}position DESC LIMIT ? OFFSET ?");
-        let runs = self.all(&sql, params_from_iter(values), read)?;
+        let runs = self.all(&sql, values, read)?;
         Ok(RunPage { runs, total })
     }
 
@@ -106,14 +107,14 @@ impl Runs for SqlTransaction<'_> {
     fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>> {
         let whose = match user {
             Some(_) => "user_id = ?1",
-            None => "?1 IS NULL",
+            None => "CAST(?1 AS TEXT) IS NULL",
         };
         let answered = "kind = 'execution' AND status = 'completed'";
         let sql = format!(
             "SELECT agent, kind, status, count(*), count(execution_time_ms),
                 CAST(total(max(execution_time_ms, 0)) AS INTEGER), max(started_at),
-                sum({answered} AND agent IS NOT NULL AND has_error)
-             FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
+                count(*) FILTER (WHERE {answered} AND agent IS NOT NULL AND has_error = 1)
+             FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent NULLS FIRST, kind, status"
         );
         let tallies = self.all(&sql, [user], |row| {
             let (Ok(kind), Ok(status)) = (word(row, 1), word(row, 2)) else {
@@ -146,9 +147,9 @@ impl Runs for SqlTransaction<'_> {
         );
         let text = json(&detail);
         refuse_deep(&text)?;
-        self.execute(sql, (run, at, kind, text))?;
+        let cursor = self.insert_numbered(sql, (run, at, kind, text))?;
         Ok(Event {
-            cursor: self.connection.last_insert_rowid().unsigned_abs(),
+            cursor: cursor.unsigned_abs(),
             run: run.to_string(),
             at: at.to_string(),
             kind: kind.to_string(),
@@ -160,7 +161,7 @@ impl Runs for SqlTransaction<'_> {
         let one = if run.is_some() {
             "run = ?3"
         } else {
-            "?3 IS NULL"
+            "CAST(?3 AS TEXT) IS NULL"
         };
         let sql = format!(
             "SELECT {EVENT} FROM events WHERE {one} AND cursor > ?1
@@ -177,7 +178,7 @@ impl Runs for SqlTransaction<'_> {
     ) -> Result<Vec<Event>> {
         let whose = match user {
             Some(_) => "(SELECT user_id FROM runs WHERE id = run) = ?3",
-            None => "?3 IS NULL",
+            None => "CAST(?3 AS TEXT) IS NULL",
         };
         let sql = format!(
             "SELECT {EVENT} FROM events
@@ -205,7 +206,10 @@ fn format_order(filter: &RunFilter) -> String {
         Order::Status => format!("status {dir}, "),
         Order::Duration => format!("execution_time_ms {dir} NULLS LAST, "),
         Order::Cost => {
-            format!("iif(json_valid(record), record ->> 'cost', NULL) {dir} NULLS LAST, ")
+            format!(
+                "CASE WHEN json_valid(record) THEN CAST(record ->> 'cost' AS DOUBLE PRECISION) END
+                    {dir} NULLS LAST, "
+            )
         }
     }
 }

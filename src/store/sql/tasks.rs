@@ -1,10 +1,10 @@
 //! SQL of tasks.
 
 use rusqlite::types::ToSqlOutput;
-use rusqlite::{Row, params_from_iter};
 
 use super::checksum::{Checksum, sum_values};
 use super::columns::{Column, ignore_damage, json, read_checked_id, read_id, refuse_deep, word};
+use super::row::Row;
 use super::{SqlTransaction, graph};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gates;
@@ -153,7 +153,7 @@ impl Tasks for SqlTransaction<'_> {
 
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {
         let sql = "SELECT parent FROM tasks WHERE number = ?1";
-        let parent = self.first(sql, [id.0], |row| row.get::<_, Option<u32>>(0))?;
+        let parent = self.first(sql, [id.0], |row| row.get::<Option<u32>>(0))?;
         Ok(parent.flatten().map(TaskId))
     }
 
@@ -185,7 +185,7 @@ impl Tasks for SqlTransaction<'_> {
     }
 
     fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
-        super::list::find(self, words, archived, limit)
+        super::search::find(self, words, archived, limit)
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
@@ -218,8 +218,8 @@ impl Tasks for SqlTransaction<'_> {
 
     fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>> {
         let sql = "SELECT max(number) FROM
-            (SELECT number FROM tasks WHERE number > ?1 ORDER BY number LIMIT ?2)";
-        let last = self.first(sql, (after.0, limit), |row| row.get::<_, Option<u32>>(0))?;
+            (SELECT number FROM tasks WHERE number > ?1 ORDER BY number LIMIT ?2) AS piece";
+        let last = self.first(sql, (after.0, limit), |row| row.get::<Option<u32>>(0))?;
         Ok(last.flatten().map(TaskId))
     }
 
@@ -318,7 +318,7 @@ impl SqlTransaction<'_> {
         values.extend(write_columns(task));
         values.push(sum_values(task, &values[2..]).into());
         let sql = before.map_or(INSERT, |_| UPDATE);
-        self.execute(sql, params_from_iter(values))?;
+        self.execute(sql, values)?;
         let Some(before) = before else {
             self.unread.borrow_mut().insert(task.id.0);
             self.insert_depends(task)?;

@@ -1,6 +1,5 @@
 //! Finds damaged rows, and removes those that nothing else removes.
 
-use rusqlite::Row;
 use rusqlite::types::Value;
 
 use super::{SqliteStore, last};
@@ -8,6 +7,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::left_out::Damage;
 use crate::store::sql::faults::{self, Faults};
+use crate::store::sql::row::Row;
 use crate::store::sql::{chat, conversations, graph, log, nodes, records, runs, tasks};
 use crate::store::{Claims, OperationFilter, Tasks, Transaction};
 
@@ -109,7 +109,7 @@ impl SqliteStore {
             let damaged = open.all(sql, (), |row| match read(row) {
                 Ok(()) => Ok(None),
                 Err(fault) => match faults::damage(row, sql, &fault) {
-                    Some(damage) => Ok(Some((row.get::<_, Value>("place")?, damage))),
+                    Some(damage) => Ok(Some((row.get::<Value>(row.columns() - 1)?, damage))),
                     None => Err(fault),
                 },
             })?;
@@ -128,7 +128,9 @@ impl SqliteStore {
                 }
                 for statement in format!("{before}DELETE FROM {table} WHERE {key} = ?1").split(';')
                 {
-                    open.connection.execute(statement, [&place]).at(open.path)?;
+                    self.connection
+                        .execute(statement, [&place])
+                        .at(&self.path)?;
                 }
             }
         }

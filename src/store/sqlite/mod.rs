@@ -7,7 +7,7 @@ mod opening;
 mod place;
 mod repair;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,6 +15,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::sql::faults::{self, Faults};
+use super::sql::queries::Link;
 use super::sql::{Backend, SqlTransaction};
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
@@ -68,8 +69,12 @@ impl SqliteStore {
         turn: Option<File>,
     ) -> Result<SqlTransaction<'_>> {
         self.connection.execute_batch(how).at(&self.path)?;
-        let (connection, path) = (&self.connection, &self.path);
-        Ok(SqlTransaction::new(self, connection, path, stamp, turn))
+        let link = Link::Sqlite {
+            connection: &self.connection,
+            path: &self.path,
+            statements: RefCell::default(),
+        };
+        Ok(SqlTransaction::new(self, link, stamp, turn))
     }
 }
 
@@ -140,6 +145,23 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             rule(&mut SqliteStore::create(&folder.path().join("cleo.db")).unwrap());
         }
+    }
+
+    #[test]
+    fn nul_in_text_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
+        let stamp = Stamp {
+            command: "test",
+            at: String::new(),
+            by: String::new(),
+        };
+        let task = crate::store::conformance::task(1, "a\0b");
+        let mut transaction = store.write(&stamp).unwrap();
+        transaction.insert(&task).unwrap();
+        transaction.commit().unwrap();
+        let kept = store.read().unwrap().task(task.id).unwrap();
+        assert_eq!(kept.unwrap().title, "a\0b");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, Params, Row, Statement};
+use rusqlite::{Connection, ErrorCode, Params, Statement};
 
 use super::SqliteStore;
 use super::health::texts;
@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::sql::SqlTransaction;
 use crate::store::sql::faults::Faults;
+use crate::store::sql::row::Row;
 use crate::store::{Tasks, Transaction};
 
 /// Maximum number of failed attempts to copy a part of a table; what is left then counts as lost.
@@ -30,7 +31,7 @@ impl SqliteStore {
     pub(crate) fn rebuild_derived(&self) -> Result<Vec<String>> {
         let open = Box::new(self.begin_write(None)?);
         open.execute("REINDEX", ())?;
-        let lost = derive(&open, 1)?;
+        let lost = self.derive(&open, 1)?;
         open.commit().map(|_| lost)
     }
 
@@ -55,34 +56,34 @@ impl SqliteStore {
         old.execute_batch("DETACH saved").at(file)?;
         let new = SqliteStore::open(file)?;
         let open = Box::new(new.begin_write(None)?);
-        lost.extend(derive(&open, next)?);
+        lost.extend(new.derive(&open, next)?);
         open.commit()?;
         new.checkpoint()?;
         Ok(lost)
     }
-}
 
-/// Computes what is kept beside the tasks, and returns which references were removed because they led nowhere. Numbers
-/// below `next` are not given again.
-fn derive(open: &SqlTransaction<'_>, next: u32) -> Result<Vec<String>> {
-    let mut lost = Vec::new();
-    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-    for (table, statement) in open.all(REFERENCES, (), read)? {
-        let n_rows = open.connection.execute(&statement, ()).at(open.path)?;
-        lost.extend(
-            (n_rows > 0).then(|| format!("{table}: references that lead nowhere, {n_rows}")),
-        );
+    /// Computes what is kept beside the tasks, and returns which references were removed because they led nowhere. Numbers
+    /// below `next` are not given again.
+    fn derive(&self, open: &SqlTransaction<'_>, next: u32) -> Result<Vec<String>> {
+        let mut lost = Vec::new();
+        let read = |row: &Row<'_>| Ok((row.get::<String>(0)?, row.get::<String>(1)?));
+        for (table, statement) in open.all(REFERENCES, (), read)? {
+            let n_rows = self.connection.execute(&statement, ()).at(&self.path)?;
+            lost.extend(
+                (n_rows > 0).then(|| format!("{table}: references that lead nowhere, {n_rows}")),
+            );
+        }
+        let sql = "SELECT number FROM tasks ORDER BY number";
+        let numbers = open.all(sql, (), |row| row.get(0).map(TaskId))?;
+        // The status of a damaged task is read from the graph.
+        let tasks = numbers.into_iter().map(|number| open.salvage(number));
+        let tasks = tasks.collect::<Result<Vec<_>>>()?;
+        open.execute("DELETE FROM nodes", ())?;
+        open.reset_counters(next)?;
+        let mut tasks = tasks.iter().flatten();
+        tasks.try_for_each(|task| open.note_new(task))?;
+        open.read_all_words().map(|()| lost)
     }
-    let sql = "SELECT number FROM tasks ORDER BY number";
-    let numbers = open.all(sql, (), |row| row.get(0).map(TaskId))?;
-    // The status of a damaged task is read from the graph.
-    let tasks = numbers.into_iter().map(|number| open.salvage(number));
-    let tasks = tasks.collect::<Result<Vec<_>>>()?;
-    open.execute("DELETE FROM nodes", ())?;
-    open.reset_counters(next)?;
-    let mut tasks = tasks.iter().flatten();
-    tasks.try_for_each(|task| open.note_new(task))?;
-    open.read_all_words().map(|()| lost)
 }
 
 /// Copies the rows of a table, as large a part at once as can be read, and returns the parts that cannot. Of a table

@@ -1,0 +1,169 @@
+//! The store in a PostgreSQL database, for several processes and machines.
+
+pub(crate) mod address;
+mod schema;
+mod tls;
+
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::sql::queries::Link;
+use super::sql::session::Session;
+use super::sql::{Backend, SqlTransaction};
+use super::{Stamp, Store, Transaction};
+use crate::error::{Code, Error, Result};
+pub(crate) use address::Address;
+
+/// Time limit for other writers, and for a server that cannot be reached.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(100);
+
+const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Writers take turns, as with SQLite: numbers of rows, counters and claims need no other locks. Each statement sees what
+/// was committed before it. The last line is the number by which [`PostgresStore::resolve_commit`] knows the transaction.
+const WRITE: &str = "BEGIN; SET LOCAL lock_timeout = '30s';
+    SELECT pg_advisory_xact_lock(hashtextextended('cleo ' || current_schema(), 0));
+    SELECT pg_current_xact_id()";
+
+pub(crate) struct PostgresStore {
+    address: Address,
+    session: Session,
+    /// The number of the open write transaction.
+    number: RefCell<Option<String>>,
+}
+
+impl PostgresStore {
+    /// Makes the schema where it is missing, and returns whether it did.
+    pub(crate) fn create(address: &Address) -> Result<bool> {
+        let store = PostgresStore::connect(address)?;
+        let is_new = schema::read_version(&store.session)?.is_none();
+        schema::migrate(&store.session)?;
+        Ok(is_new)
+    }
+
+    /// Opens a database; none where it has no schema of cleo. One of an older version is brought up to date, one of a
+    /// newer version is refused.
+    pub(crate) fn open_if_there(address: &Address) -> Result<Option<PostgresStore>> {
+        let store = PostgresStore::connect(address)?;
+        match schema::read_version(&store.session)? {
+            None => Ok(None),
+            Some(schema::VERSION) => Ok(Some(store)),
+            Some(version) if version > schema::VERSION => {
+                let message = format!(
+                    "{} was written by a newer version of cleo (schema {version}); install that version",
+                    address.place()
+                );
+                Err(Error::new(Code::StoreSchema, message))
+            }
+            Some(_) => schema::migrate(&store.session).map(|()| Some(store)),
+        }
+    }
+
+    fn connect(address: &Address) -> Result<PostgresStore> {
+        Ok(PostgresStore {
+            address: address.clone(),
+            session: Session::new(address.connect(PATIENCE)?, address.place()),
+            number: RefCell::default(),
+        })
+    }
+
+    /// Checks that derived tables agree with the tasks. Each problem names the check and some of the rows.
+    pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
+        self.begin(READ, None)?.disagreements()
+    }
+
+    fn begin(&self, how: &str, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
+        let since = Instant::now();
+        let number = loop {
+            match self.session.run_batch(how) {
+                Ok(number) => break number,
+                // Nothing was done yet, so a lost connection is made anew.
+                Err(error) if self.can_retry(&error, since) => self.reconnect()?,
+                Err(error) => {
+                    self.roll_back();
+                    return Err(error);
+                }
+            }
+        };
+        self.number.replace(number);
+        Ok(SqlTransaction::new(
+            self,
+            Link::Postgres(&self.session),
+            stamp,
+            None,
+        ))
+    }
+
+    fn can_retry(&self, error: &Error, since: Instant) -> bool {
+        error.code == Code::StoreUnavailable && since.elapsed() < PATIENCE
+    }
+
+    fn reconnect(&self) -> Result<()> {
+        thread::sleep(PAUSE);
+        self.session.replace(self.address.connect(PATIENCE)?);
+        Ok(())
+    }
+
+    /// Asks the server whether a transaction was committed whose connection was lost meanwhile.
+    fn resolve_commit(&self, error: Error) -> Result<()> {
+        let Some(number) = self.number.take() else {
+            return Err(error);
+        };
+        let since = Instant::now();
+        let sql = format!("SELECT pg_xact_status(CAST('{number}' AS xid8))");
+        loop {
+            match self.reconnect().and_then(|()| self.session.run_batch(&sql)) {
+                Ok(Some(status)) if status == "committed" => return Ok(()),
+                Ok(Some(status)) if status == "in progress" && since.elapsed() < PATIENCE => {}
+                Err(again) if self.can_retry(&again, since) => {}
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+impl Store for PostgresStore {
+    fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin(READ, None)?))
+    }
+
+    fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin(WRITE, Some(stamp))?))
+    }
+
+    fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>> {
+        Ok(Box::new(self.begin(WRITE, None)?))
+    }
+
+    /// Returns a digest of which transactions are over. Those of other databases of the server change it as well.
+    fn version(&self) -> Result<u64> {
+        let since = Instant::now();
+        let snapshot = loop {
+            match self.session.run_batch("SELECT pg_current_snapshot()") {
+                Err(error) if self.can_retry(&error, since) => self.reconnect()?,
+                read => break read?,
+            }
+        };
+        let mut digest = DefaultHasher::new();
+        snapshot.hash(&mut digest);
+        Ok(digest.finish())
+    }
+}
+
+impl Backend for PostgresStore {
+    fn commit(&self) -> Result<()> {
+        match self.session.run_batch("COMMIT") {
+            Err(error) if error.code == Code::StoreUnavailable => self.resolve_commit(error),
+            done => done.map(drop),
+        }
+    }
+
+    fn roll_back(&self) {
+        let _ = self.session.run_batch("ROLLBACK");
+    }
+}
+
+#[cfg(test)]
+pub(in crate::store) mod tests;
