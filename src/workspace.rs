@@ -4,9 +4,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, name_birth, unwritable};
+use crate::store::Database;
+use crate::store::postgres::PostgresStore;
+use crate::store::postgres::address::Address;
 use crate::store::sqlite::{self, SqliteStore};
 pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 use crate::tree::main_checkout;
@@ -29,17 +33,32 @@ const OWN: [&str; 6] = [
 /// Keeps the database, runs and drafts of killed processes out of version control.
 const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.new-*\n";
 
+/// Marks a workspace whose database is on a server.
+const ON_SERVER: &str = ".cleo/cleo.db-server";
+
 /// A folder with `.cleo/` in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// The workspace that has the store, where this is a git worktree whose files are judged.
     pub(crate) main: Option<PathBuf>,
+    /// The address of the database where it is on a server, or why it cannot be used.
+    pub(crate) server: Option<Arc<Result<Address>>>,
+}
+
+impl PartialEq for Workspace {
+    fn eq(&self, other: &Workspace) -> bool {
+        (&self.root, &self.main) == (&other.root, &other.main)
+    }
 }
 
 impl From<PathBuf> for Workspace {
     fn from(root: PathBuf) -> Workspace {
-        Workspace { root, main: None }
+        Workspace {
+            root,
+            main: None,
+            server: None,
+        }
     }
 }
 
@@ -47,7 +66,10 @@ impl Workspace {
     /// Finds the workspace of `directory`, upward. A linked worktree of git belongs to the workspace of its main
     /// checkout, also if git has checked out a `.cleo` without a database there.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
-        let has_database = |folder: &Path| folder.join(".cleo/cleo.db").exists();
+        let has_database = |folder: &Path| {
+            let mut places = [".cleo/cleo.db", ON_SERVER].into_iter();
+            places.any(|place| folder.join(place).exists())
+        };
         let is_checked_out = |folder: &Path| {
             folder.join(".git").is_file() && folder.ancestors().skip(1).any(has_database)
         };
@@ -102,23 +124,23 @@ impl Workspace {
         Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
     }
 
-    pub(crate) fn missing(root: &Path) -> Vec<String> {
-        let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
-        let missing = parts.iter().filter(|part| !root.join(part).exists());
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let database = self.server.as_ref().map_or(".cleo/cleo.db", |_| ON_SERVER);
+        let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", database];
+        let missing = parts.iter().filter(|part| !self.root.join(part).exists());
         missing.map(|part| part.to_string()).collect()
     }
 
-    /// Creates a workspace in `root` and returns the new parts, relative to it; none if it existed.
-    pub(crate) fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
+    /// Creates what is missing of a workspace and returns the new parts, relative to it.
+    pub(crate) fn create_missing(&self) -> Result<Vec<String>> {
         let mut made = Vec::new();
-        let workspace = Workspace::from(root.to_path_buf());
-        match workspace.create_parts(&mut made) {
+        match self.create_parts(&mut made) {
             Ok(()) => {
                 made.retain(|part| !ABOVE.contains(&part.as_str()));
-                Ok((workspace, made))
+                Ok(made)
             }
             Err(error) => {
-                workspace.remove_parts(&made);
+                self.remove_parts(&made);
                 Err(error)
             }
         }
@@ -147,8 +169,19 @@ impl Workspace {
             made.push(".cleo/.gitignore".to_string());
             fs::write(&ignore, IGNORE).map_err(|cause| unwritable(&ignore, cause))?;
         }
-        if self.create_database()? {
-            made.push(".cleo/cleo.db".to_string());
+        match self.address()? {
+            Some(address) => {
+                PostgresStore::create(address)?;
+                let mark = root.join(ON_SERVER);
+                if !mark.exists() {
+                    made.push(ON_SERVER.to_string());
+                    fs::write(&mark, "").map_err(|cause| unwritable(&mark, cause))?;
+                }
+            }
+            None => {
+                let is_new = self.create_database()?;
+                made.extend(is_new.then(|| ".cleo/cleo.db".to_string()));
+            }
         }
         Ok(())
     }
@@ -251,16 +284,45 @@ impl Workspace {
         Ok(())
     }
 
-    pub(crate) fn open_store(&self) -> Result<SqliteStore> {
+    pub(crate) fn open_store(&self) -> Result<Database> {
         self.store_if_there()?.ok_or_else(|| {
-            let message = format!("{} is missing", self.database().display());
+            let message = match self.address() {
+                Ok(Some(address)) => format!("{} has no tables of cleo", address.place()),
+                _ => format!("{} is missing", self.database().display()),
+            };
             let root = quote(&self.root.to_string_lossy()).to_string();
             Error::new(Code::WorkspaceNotFound, message).fix(format!("cleo --root {root} init"))
         })
     }
 
-    pub(crate) fn store_if_there(&self) -> Result<Option<SqliteStore>> {
-        SqliteStore::open_if_there(&self.database())
+    pub(crate) fn store_if_there(&self) -> Result<Option<Database>> {
+        let Some(address) = self.address()? else {
+            if self.is_on_server() {
+                let message = format!(
+                    "the database of {} is on a server, and no setting says where",
+                    self.root.display()
+                );
+                let fix = "cleo config set store.url postgres://USER@HOST/DATABASE";
+                return Err(Error::new(Code::ConfigInvalid, message).fix(fix));
+            }
+            let store = SqliteStore::open_if_there(&self.database())?;
+            return Ok(store.map(Database::Sqlite));
+        };
+        let store = PostgresStore::open_if_there(address)?;
+        Ok(store.map(|store| Database::Postgres(Box::new(store))))
+    }
+
+    /// Returns true if this workspace was created with a database on a server.
+    pub(crate) fn is_on_server(&self) -> bool {
+        self.root.join(ON_SERVER).exists()
+    }
+
+    fn address(&self) -> Result<Option<&Address>> {
+        match self.server.as_deref() {
+            None => Ok(None),
+            Some(Ok(address)) => Ok(Some(address)),
+            Some(Err(error)) => Err(error.clone()),
+        }
     }
 
     /// Returns the full path of the workspace; of a worktree, that of the workspace of its repository.

@@ -84,6 +84,10 @@ settings! {
         "Price of a million input tokens; without both prices no cost is reported.";
     LLM_OUTPUT_PRICE = "llm.outputPrice", "CLEO_LLM_OUTPUT_PRICE", Kind::Price(10_000), None,
         "Price of a million output tokens.";
+    STORE_URL = "store.url", "CLEO_STORE_URL", Kind::Text(1_000), None,
+        "Database on a PostgreSQL server, as postgres://USER@HOST:PORT/DATABASE; by default the file .cleo/cleo.db. In a project's file it has no password, and counts once you trust it.";
+    STORE_PASSWORD_ENV = "store.passwordEnv", "CLEO_STORE_PASSWORD_ENV", Kind::Variable, None,
+        "Name of the variable with the password for the database; by default PGPASSWORD, else the file .pgpass. Not from a project's file.";
     VERIFY_REQUIRED = "verify.required", "CLEO_VERIFY_REQUIRED", Kind::Choice(&["spawned", "always"]), Some("spawned"),
         "Tasks that `cleo complete` demands proof of: those that were spawned or have gates or commands, or all without parts. `always` in any place counts; imports keep what is done.";
     WORKERS_ALLOW_PRIVATE = "workers.allowPrivate", "CLEO_WORKERS_ALLOW_PRIVATE", Kind::Flag, Some("false"),
@@ -113,6 +117,7 @@ impl Key {
             RUNNERS_COMMAND,
             RUNNERS_PROGRAMS,
             RUNNERS_ENVIRONMENT,
+            STORE_PASSWORD_ENV,
             WORKERS_ALLOW_PRIVATE,
         ];
         own.contains(&self.name)

@@ -151,7 +151,7 @@ codes! {
         "Run the command next to each finding of `cleo doctor`.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, 503, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
-    StoreUnavailable = "E_STORE_UNAVAILABLE", 7, 503, "The database server could not be reached, or gave up the transaction; nothing was changed.",
+    StoreUnavailable = "E_STORE_UNAVAILABLE", 7, 503, "The database server could not be reached, or ended the transaction; nothing was changed.",
         "Check that the server runs and is reachable, and run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, 500, "A setting or environment variable has an invalid value.",
         "Correct the setting or variable that the message names.";

@@ -9,9 +9,10 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Nothing;
+use super::surroundings::refuse_password;
 use super::{Notes, Surroundings};
 use crate::config::file::{self as settings_file, FILE_MAX};
-use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, Settings, Value};
+use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, STORE_URL, Settings, Value};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::workspace::Workspace;
@@ -220,6 +221,9 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
     }
     let path = files.find_file_to_write(user)?;
     let shown = path.to_string_lossy().into_owned();
+    if !user && key.name == STORE_URL {
+        refuse_password(text)?;
+    }
     if !user {
         let origin = Origin::Option("VALUE");
         files.resolve_folders(value.clone(), true, key, &origin)?;

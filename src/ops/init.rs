@@ -2,14 +2,18 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::trust::{list_client_items, trust_given};
+use super::config;
+use super::surroundings::{parse_address, refuse_password};
+use super::trust::{Item, list_client_items, trust_given};
 use super::{Notes, Surroundings};
 use crate::agent_files::{self, Client};
 use crate::catalogue::list_known_protocols;
+use crate::config::STORE_URL;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{self, unwritable, write_whole};
 use crate::workspace::Workspace;
@@ -30,6 +34,10 @@ pub(crate) struct Options {
     /// Overwrite agent files that were edited
     #[arg(long, requires = "agents")]
     pub(crate) force: bool,
+
+    /// Keep the tasks in a database of this PostgreSQL server: postgres://USER@HOST:PORT/DATABASE
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
 
     /// Show what would be written
     #[arg(long, short = 'n')]
@@ -89,7 +97,19 @@ pub(crate) fn init(
         None => surroundings.directory.clone(),
     };
     // Fails before writing if this program cannot use the database.
-    let workspace = Workspace::from(root.clone());
+    let mut workspace = Workspace::from(root.clone());
+    workspace.server = match &options.store {
+        Some(url) => {
+            refuse_password(url)?;
+            let address = parse_address(surroundings.settings()?, url)?;
+            Some(Arc::new(Ok(address)))
+        }
+        None => surroundings.find_server(&workspace),
+    };
+    if options.store.is_some() && workspace.database().exists() {
+        let message = format!("{} has a database in a file", root.display());
+        return Err(Error::new(Code::Exists, message).fix("cleo export --help"));
+    }
     if workspace.store_if_there()?.is_none()
         && let Ok(around) = Workspace::find(&root)
         && around.root != root
@@ -105,12 +125,15 @@ pub(crate) fn init(
     let created = match (options.dry_run, refusal) {
         (true, refusal) => {
             notes.failure = refusal;
-            Workspace::missing(&root)
+            workspace.missing()
         }
         (false, Some(refusal)) => return Err(refusal),
         (false, None) => {
-            let (workspace, created) = Workspace::create(&root)?;
+            let mut created = workspace.create_missing()?;
             write_all(&planned)?;
+            if let Some(url) = &options.store {
+                created.extend(note_store(surroundings, notes, &workspace, url)?);
+            }
             // There may be commands of somebody else in settings that were there.
             let mut items = list_client_items(&workspace.root, None);
             let new = |file: &&Planned| file.there.is_none();
@@ -140,6 +163,25 @@ pub(crate) fn init(
         list.push(file.path.to_string());
     }
     Ok(done)
+}
+
+/// Writes the address into the project's file, and trusts it: the user gave it. Returns the file if it is new.
+fn note_store(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    workspace: &Workspace,
+    url: &str,
+) -> Result<Option<String>> {
+    let file = ".cleo/config.yaml";
+    let is_new = !workspace.root.join(file).exists();
+    let files = config::Files {
+        workspace: Some(workspace.root.clone()),
+        config_home: None,
+    };
+    config::set(&files, STORE_URL, url, false)?;
+    let item = Item::setting(STORE_URL, url);
+    notes.warn(trust_given(surroundings, workspace, &[item]));
+    Ok(is_new.then(|| file.to_string()))
 }
 
 struct Planned {

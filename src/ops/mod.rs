@@ -45,8 +45,7 @@ use self::work::{Scenes, Tracks};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Tasks};
+use crate::store::{Database, Store, Tasks};
 use crate::task::Task;
 use crate::tree::root_in_worktree;
 use crate::workspace::Workspace;
@@ -61,7 +60,7 @@ pub(crate) struct Cache {
 pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
-    pub(crate) store: SqliteStore,
+    pub(crate) store: Database,
     pub(crate) cache: Arc<Cache>,
     /// A task, and the time of its last change that the caller read: a later one refuses the operation.
     pub(crate) expected: Option<(TaskId, String)>,
@@ -181,6 +180,7 @@ impl Context {
         Workspace {
             root,
             main: Some(self.workspace.root.clone()),
+            server: self.workspace.server.clone(),
         }
     }
 

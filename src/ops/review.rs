@@ -46,6 +46,13 @@ pub(crate) fn review(
     settings: &Settings,
     only: Option<&str>,
 ) -> Result<Review> {
+    let trust = Trust::new(surroundings, &surroundings.workspace()?);
+    let store = Item::store(settings);
+    if trust.require(&store).is_err() {
+        let then = "what would run is in the database: look again once you trust its address";
+        notes.warn([then.to_string()]);
+        return Ok(review_items(&trust, store));
+    }
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
     let mut items = list_command_items(&mut context)?;
@@ -54,6 +61,7 @@ pub(crate) fn review(
     let workers = known.agents.iter().filter(|agent| agent.is_worker());
     items.extend(workers.map(Item::worker));
     notes.warn(known.warnings);
+    items.extend(store);
     items.extend(Item::model(settings));
     items.extend(Item::runners(settings));
     items.extend(list_client_items(&workspace.root, None));
@@ -73,7 +81,7 @@ pub(crate) fn review(
             return Err(Error::new(Code::InputInvalid, message).fix("cleo trust --list"));
         }
     }
-    Ok(review_items(&Trust::new(surroundings, &workspace), items))
+    Ok(review_items(&trust, items))
 }
 
 pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {

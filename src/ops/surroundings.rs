@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answers;
-use super::trust::Registrant;
+use super::trust::{Item, Registrant, Trust};
 use crate::catalogue::Places;
 use crate::claim::Lease;
 use crate::clock::Clock;
 use crate::config::{
-    CLAIMS_LEASE, GATES_TIME_LIMIT, ORCHESTRATOR_CONTEXT_TOKENS, Settings, VERIFY_REQUIRED,
+    CLAIMS_LEASE, GATES_TIME_LIMIT, ORCHESTRATOR_CONTEXT_TOKENS, STORE_PASSWORD_ENV, STORE_URL,
+    Settings, VERIFY_REQUIRED,
 };
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::session::SessionId;
 use crate::store::Stamp;
+use crate::store::postgres::address::{Address, has_password};
 use crate::task::Task;
 use crate::task::rules::normalize_inside;
 use crate::words::closed;
@@ -208,12 +210,58 @@ impl Assignment {
     }
 }
 
+/// Reads an address, with the password of the variable that the user's settings name.
+pub(crate) fn parse_address(settings: &Settings, url: &str) -> Result<Address> {
+    let variable = settings.text(STORE_PASSWORD_ENV);
+    let variable = variable.filter(|_| !settings.is_from_project(STORE_PASSWORD_ENV));
+    Address::parse(url, variable.as_deref())
+}
+
+/// Refuses an address for a project's file that has a password: everybody with the project would know it.
+pub(crate) fn refuse_password(url: &str) -> Result<()> {
+    if !has_password(url) {
+        return Ok(());
+    }
+    let message = format!(
+        "{STORE_URL} of a project has a password, which everybody with the project could read; leave it out, \
+         and set PGPASSWORD or write it into ~/.pgpass"
+    );
+    Err(Error::new(Code::ConfigInvalid, message))
+}
+
 impl Surroundings {
     pub(crate) fn workspace(&self) -> Result<Workspace> {
-        match &self.root {
+        let mut workspace = match &self.root {
             Some(root) => Workspace::at(&self.directory.join(root)),
             None => Workspace::find(&self.directory),
+        }?;
+        workspace.server = self.find_server(&workspace);
+        Ok(workspace)
+    }
+
+    /// Returns the address of the database on a server, if the settings name one, or why it cannot be used.
+    pub(crate) fn find_server(&self, workspace: &Workspace) -> Option<Arc<Result<Address>>> {
+        let settings = match self.settings() {
+            Ok(settings) => settings,
+            // The address would be one of the settings.
+            Err(error) if workspace.is_on_server() => return Some(Arc::new(Err(error))),
+            Err(_) => return None,
+        };
+        let url = settings.text(STORE_URL)?;
+        Some(Arc::new(self.read_address(workspace, settings, &url)))
+    }
+
+    fn read_address(
+        &self,
+        workspace: &Workspace,
+        settings: &Settings,
+        url: &str,
+    ) -> Result<Address> {
+        if settings.is_from_project(STORE_URL) {
+            refuse_password(url)?;
+            Trust::new(self, workspace).require(&Item::store(settings))?;
         }
+        parse_address(settings, url)
     }
 
     /// Makes paths that count from the current folder count from the root. A path that leads out is refused

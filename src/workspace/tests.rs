@@ -2,6 +2,15 @@
 
 use super::*;
 
+impl Workspace {
+    /// Creates a workspace in `root` and returns the new parts, relative to it; none if it existed.
+    pub(crate) fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
+        let workspace = Workspace::from(root.to_path_buf());
+        let made = workspace.create_missing()?;
+        Ok((workspace, made))
+    }
+}
+
 #[test]
 fn damaged_workspace_hides_the_one_above() {
     let folder = tempfile::tempdir().unwrap();
@@ -21,7 +30,7 @@ fn damaged_workspace_hides_the_one_above() {
 #[test]
 fn workspace_is_found_from_below_and_made_once() {
     let folder = tempfile::tempdir().unwrap();
-    let missing = Workspace::missing(folder.path());
+    let missing = Workspace::from(folder.path().to_path_buf()).missing();
     let (workspace, made) = Workspace::create(folder.path()).unwrap();
     assert_eq!(made, missing);
     assert_eq!(

@@ -185,6 +185,7 @@ const ROWS: &[Row] = &[
     row("E_GATE_ORDER", "", "cleo verify T2 --gate testsPassed --note seen").fix("cleo verify T2"),
     row("E_LOCK_TIMEOUT", "cleo serve token create", "flock ../home/.local/share/cleo/server-tokens cleo serve token create")
         .fix("cleo serve token list"),
+    never("E_STORE_UNAVAILABLE", "a server that is not there is waited for, half a minute"),
     call("E_RATE_LIMITED", "--rate 1", "GET /api/work/next", "", ""),
     never("E_SERVER_BUSY", "it takes as many connections as a server bears"),
     row("E_CONFIG_INVALID", "", "CLEO_NOW=now cleo list").fix("unset CLEO_NOW"),

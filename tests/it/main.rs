@@ -52,6 +52,7 @@ mod output;
 mod phases;
 mod plan_runs;
 mod plans;
+mod postgres;
 mod processes;
 mod project_files;
 mod prompts;

@@ -12,8 +12,7 @@ use crate::error::Result;
 use crate::http::assigned::{FIELD, hide_in_fields};
 use crate::ops::agents;
 use crate::run::Line;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Recorded, Store};
+use crate::store::{Database, Recorded, Store};
 use crate::workspace::Workspace;
 
 /// Maximum number of events of a source per read.
@@ -51,7 +50,7 @@ impl Missed {
 
 /// The databases, open for reading.
 pub(super) struct Source {
-    store: SqliteStore,
+    store: Database,
     workspace: Workspace,
     /// Owners of runs and conversations.
     owners: HashMap<String, Option<Arc<str>>>,

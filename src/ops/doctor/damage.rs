@@ -42,7 +42,7 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
 /// beside the database, which stays as it is where pages are broken.
 pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     let check = "database.repair";
-    let store = workspace.open_store()?;
+    let store = workspace.open_store()?.require_file()?;
     let broken = store.broken_pages()?;
     if broken.is_empty() && store.disagreements()?.is_empty() {
         return Ok(vec![Finding::ok(check, "nothing needs it")]);

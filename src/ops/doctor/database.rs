@@ -9,8 +9,7 @@ use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
 use crate::ops::runs::liveness;
-use crate::store::sqlite::SqliteStore;
-use crate::store::{OperationFilter, Store};
+use crate::store::{Database, OperationFilter, Store};
 use crate::workspace::Workspace;
 
 /// Maximum clock skew.
@@ -36,7 +35,7 @@ pub(super) fn check(surroundings: &Surroundings, workspace: &Workspace) -> Vec<F
     findings
 }
 
-fn check_integrity(store: &SqliteStore) -> Finding {
+fn check_integrity(store: &Database) -> Finding {
     let check = "database.integrity";
     match store.broken_pages() {
         Err(error) => Finding::from_error(check, error),
@@ -50,7 +49,7 @@ fn check_integrity(store: &SqliteStore) -> Finding {
     }
 }
 
-fn check_counts(store: &SqliteStore) -> Finding {
+fn check_counts(store: &Database) -> Finding {
     let check = "database.counts";
     match store.disagreements() {
         Err(error) => Finding::from_error(check, error),
@@ -63,7 +62,7 @@ fn check_counts(store: &SqliteStore) -> Finding {
 }
 
 /// Compares the clock with the time of the last change.
-fn check_clock(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
+fn check_clock(store: &mut Database, clock: &Clock) -> Result<Finding> {
     let (check, now) = ("clock", clock.now());
     let last = OperationFilter {
         limit: Some(1),
@@ -90,7 +89,7 @@ fn check_clock(store: &mut SqliteStore, clock: &Clock) -> Result<Finding> {
 }
 
 fn check_claims(
-    store: &mut SqliteStore,
+    store: &mut Database,
     surroundings: &Surroundings,
     workspace: &Workspace,
 ) -> Result<Vec<Finding>> {

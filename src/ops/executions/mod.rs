@@ -24,7 +24,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::route::{Match, Query};
 use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunProjection, RunStatus, Usage};
-use crate::store::sqlite::SqliteStore;
+use crate::store::Database;
 use crate::workspace::Workspace;
 
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct Executor {
     pub(crate) warnings: Vec<String>,
     services: Services,
     user: String,
-    store: SqliteStore,
+    store: Database,
 }
 
 /// The parts that all executors of a process share.

@@ -6,8 +6,7 @@ use crate::clock::Clock;
 use crate::error::{Result, quote};
 use crate::ops::runs::{journal, no_run};
 use crate::run::{Action, Event, Message, Run, RunKind, RunStatus, STEP, Speaker, Step, detail};
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Transaction};
+use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
 #[derive(Clone)]
@@ -109,7 +108,7 @@ impl Record {
 }
 
 pub(crate) fn cancel(
-    store: &mut SqliteStore,
+    store: &mut Database,
     clock: &Clock,
     id: &str,
     user: Option<&str>,

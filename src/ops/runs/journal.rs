@@ -8,8 +8,7 @@ use crate::file::{create_private_folder, unwritable};
 use crate::id;
 use crate::run::event::RUN_CANCEL;
 use crate::run::{Detail, Event, Run, RunEvent};
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Transaction};
+use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
 /// How many events are read from the store at a time.
@@ -135,7 +134,7 @@ impl Journal {
 /// Asks a store repeatedly; it is opened on the first call. An unreadable store answers no.
 pub(in crate::ops) fn watch(
     workspace: &Workspace,
-    mut ask: impl FnMut(&mut SqliteStore) -> Result<bool> + Send + 'static,
+    mut ask: impl FnMut(&mut Database) -> Result<bool> + Send + 'static,
 ) -> impl FnMut() -> bool + Send + 'static {
     let (workspace, mut opened) = (workspace.clone(), None);
     move || {

@@ -22,8 +22,7 @@ use crate::run::{
     Event, Outcome, Run, RunEvent, RunKind, RunProjection, RunStatus, Spent, TaskEvent, TaskRun,
 };
 use crate::runner::{agent, orphans};
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Transaction};
+use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
 /// How long the lock of a killed process may still be held.
@@ -294,7 +293,7 @@ fn refuse_resume(run: &Run, kinds: &[RunKind]) -> Result<()> {
 pub(crate) fn read_to_resume(
     surroundings: &Surroundings,
     workspace: &Workspace,
-    store: &mut SqliteStore,
+    store: &mut Database,
     id: &str,
     kinds: &[RunKind],
 ) -> Result<Run> {
@@ -315,7 +314,7 @@ pub(crate) fn read_to_resume(
 
 /// Marks runs of dead processes as failed, or as interrupted if they can be resumed.
 pub(crate) fn mark_interrupted_runs(
-    store: &mut SqliteStore,
+    store: &mut Database,
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<()> {
@@ -376,7 +375,7 @@ mod tests {
         let mut transaction = store.write_records().unwrap();
         transaction.put_run(&run).unwrap();
         transaction.commit().unwrap();
-        let ask = |store: &mut SqliteStore| {
+        let ask = |store: &mut Database| {
             let mut transaction = store.write_records().unwrap();
             let (kind, detail) = RunEvent::CancelRequested { by: None }.to_parts();
             transaction.add_event("run_1", "", &kind, detail).unwrap();

@@ -12,8 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::run::{Event, Run, RunKind, RunProjection, RunStatus};
 use crate::store::records::{RunFilter, RunPage};
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Transaction};
+use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
 /// Number of events in which a run names its tasks.
@@ -117,7 +116,7 @@ pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
 pub(in crate::ops) fn open_after_recovery(
     workspace: &Workspace,
     clock: &Clock,
-) -> Result<Option<SqliteStore>> {
+) -> Result<Option<Database>> {
     let mut store = workspace.store_if_there()?;
     if let Some(store) = &mut store {
         liveness::mark_interrupted_runs(store, workspace, clock)?;
@@ -126,7 +125,7 @@ pub(in crate::ops) fn open_after_recovery(
 }
 
 /// Returns the store of the caller's workspace; runs of dead processes are marked first.
-pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut SqliteStore> {
+pub(in crate::ops) fn open(context: &mut Context) -> Result<&mut Database> {
     let clock = &context.surroundings.clock;
     liveness::mark_interrupted_runs(&mut context.store, &context.workspace, clock)?;
     Ok(&mut context.store)

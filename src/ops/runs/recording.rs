@@ -13,8 +13,7 @@ use crate::ops::Surroundings;
 use crate::run::{
     Event, Message, RUN_FINISHED, RoutedBy, Run, RunKind, RunStatus, Speaker, Spent, Usage, detail,
 };
-use crate::store::sqlite::SqliteStore;
-use crate::store::{Store, Transaction};
+use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
 /// How long agents may still take to answer once their run is cancelled; the command that cancels it waits longer.
@@ -22,7 +21,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Recording<'a> {
     pub(crate) run: Run,
-    store: SqliteStore,
+    store: Database,
     since: Instant,
     messages: usize,
     tell: &'a mut dyn FnMut(&Event),
@@ -70,7 +69,7 @@ impl<'a> Recording<'a> {
         workspace: &Workspace,
         run: Run,
         clock: Clock,
-        mut store: SqliteStore,
+        mut store: Database,
         lock: RunLock,
         tell: &'a mut dyn FnMut(&Event),
     ) -> Result<Recording<'a>> {

@@ -132,7 +132,7 @@ pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Cop
     if file != own {
         context.workspace.refuse_own(&file)?;
     }
-    let bytes = write_copy(&context.workspace.open_store()?, &file)?;
+    let bytes = write_copy(&context.workspace.open_store()?.require_file()?, &file)?;
     Ok(Copied {
         file: file.to_string_lossy().into_owned(),
         bytes,

@@ -10,7 +10,7 @@ use crate::agent::{Agent, Kind};
 use crate::catalogue::{Catalogue, list_known_protocols, replaces_built_in};
 use crate::config::{
     LLM_BASE_URL, LLM_MODEL, LLM_PROVIDER, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_DEFAULT,
-    Settings,
+    STORE_URL, Settings,
 };
 use crate::error::{Result, quote, quote_all};
 use crate::gate::{Criterion, Gate, Gates, Proof, Record};
@@ -215,9 +215,14 @@ impl Item {
         Item::settings(settings, &RUNNERS)
     }
 
+    /// Makes the item of the database on a server, if the project's file names one.
+    pub(crate) fn store(settings: &Settings) -> Vec<Item> {
+        Item::settings(settings, &[STORE_URL])
+    }
+
     /// Returns true for a setting that has to be trusted when the project's file sets it.
     pub(crate) fn is_of_settings(name: &str) -> bool {
-        MODEL.contains(&name) || RUNNERS.contains(&name)
+        MODEL.contains(&name) || RUNNERS.contains(&name) || name == STORE_URL
     }
 
     fn settings(settings: &Settings, names: &[&str]) -> Vec<Item> {

@@ -31,7 +31,7 @@ impl Address {
     /// of passwords.
     pub(crate) fn parse(url: &str, variable: Option<&str>) -> Result<Address> {
         let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        // What libpq checks more with these is what is always checked here.
+        // The certificate is always checked, as libpq does with these.
         let known = url.replace("sslmode=verify-full", "sslmode=require");
         let known = known.replace("sslmode=verify-ca", "sslmode=require");
         let config = known.parse::<Config>().ok().filter(|_| is_postgres);

@@ -137,7 +137,7 @@ impl Store for PostgresStore {
         Ok(Box::new(self.begin(WRITE, None)?))
     }
 
-    /// Returns a digest of which transactions are over. Those of other databases of the server change it as well.
+    /// Returns a digest of which transactions are over. Transactions of other databases change it as well.
     fn version(&self) -> Result<u64> {
         let since = Instant::now();
         let snapshot = loop {

@@ -8,7 +8,7 @@ use crate::store::sql::translate::translate_schema;
 /// The version that this program reads and writes: how many migrations there are.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
-/// Returns the statements of a migration. What was released is never changed.
+/// Returns the statements of a migration. A released one is never changed.
 type Migration = fn(&str) -> String;
 
 const MIGRATIONS: &[Migration] = &[|collation| {

@@ -14,10 +14,10 @@ pub(in crate::store) struct Scratch {
 
 impl Scratch {
     /// Makes a database; none where no server is named.
+    #[allow(clippy::print_stderr, reason = "a test says that it is skipped")]
     pub(in crate::store) fn create() -> Option<Scratch> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let Ok(url) = std::env::var("CLEO_TEST_POSTGRES") else {
-            #[allow(clippy::print_stderr, reason = "a test says that it is skipped")]
             eprintln!("left out: PostgreSQL: CLEO_TEST_POSTGRES names no server");
             return None;
         };

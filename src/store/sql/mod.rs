@@ -14,6 +14,7 @@ pub(in crate::store) mod list;
 pub(in crate::store) mod log;
 pub(in crate::store) mod nodes;
 pub(in crate::store) mod overview;
+pub(in crate::store) mod phases;
 pub(in crate::store) mod queries;
 pub(in crate::store) mod records;
 pub(in crate::store) mod row;

@@ -1,23 +1,19 @@
-//! SQL of claims, spawns, links, gates, sessions and phases.
+//! SQL of claims, spawns, links, gates and sessions.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use super::SqlTransaction;
 use super::columns::{
-    from_json, ignore_damage, next, read_checked_id, read_id, require_unchanged, to_unsigned,
-    unchanged, word,
+    from_json, ignore_damage, next, read_checked_id, read_id, require_unchanged, unchanged, word,
 };
 use super::row::Row;
 use crate::claim::Claim;
 use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
-use crate::phase::{Counts, Phase};
 use crate::session::{Session, SessionId, SessionStatus};
-use crate::store::{
-    Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, Spawns, TaskGates, log,
-};
-use crate::task::rules::{is_slug, normalize_inside};
+use crate::store::{Claims, Link, Links, Log, Sessions, SpawnRecord, Spawns, TaskGates, log};
+use crate::task::rules::normalize_inside;
 
 pub(in crate::store) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
 
@@ -350,59 +346,4 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
         started_at: row.get(7)?,
         ended_at: row.get(8)?,
     })
-}
-
-const PHASE_COLUMNS: &str =
-    unchanged!("slug, position, name, description, status, started_at, completed_at");
-
-impl Phases for SqlTransaction<'_> {
-    fn phases(&self) -> Result<Vec<Phase>> {
-        let sql = format!("SELECT {PHASE_COLUMNS} FROM phases ORDER BY position, slug");
-        self.all(&sql, (), |row| {
-            require_unchanged(row, 7)?;
-            Ok(Phase {
-                slug: read_checked_id(row, 0, is_slug)?,
-                position: row.get(1)?,
-                name: row.get(2)?,
-                description: row.get(3)?,
-                status: word(row, 4)?,
-                started_at: row.get(5)?,
-                completed_at: row.get(6)?,
-            })
-        })
-    }
-
-    fn put_phase(&mut self, phase: &Phase) -> Result<()> {
-        let sql = "INSERT INTO phases VALUES (:slug, :position, :name, :description,
-                       :status, :started_at, :completed_at, checksum(:slug, :position, :name,
-                       :description, :status, :started_at, :completed_at))
-                   ON CONFLICT (slug) DO UPDATE SET position = excluded.position, name = excluded.name,
-                       description = excluded.description, status = excluded.status,
-                       started_at = excluded.started_at, completed_at = excluded.completed_at,
-                       sum = excluded.sum";
-        let row = (
-            &phase.slug,
-            phase.position,
-            &phase.name,
-            &phase.description,
-            phase.status.word(),
-            &phase.started_at,
-            &phase.completed_at,
-        );
-        self.execute(sql, row).map(drop)
-    }
-
-    fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
-        let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
-                   GROUP BY phase, status";
-        let rows = self.all(sql, (), |row| {
-            let count = to_unsigned(row, 1)?;
-            Ok((row.get::<String>(2)?, (word(row, 0)?, count)))
-        })?;
-        let mut phases: BTreeMap<String, Counts> = BTreeMap::new();
-        for (phase, (status, count)) in rows {
-            phases.entry(phase).or_default().insert(status, count);
-        }
-        Ok(phases)
-    }
 }

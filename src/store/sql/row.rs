@@ -90,7 +90,7 @@ impl Bind for Bound<'_, '_> {
 impl Bind for Vec<Value> {
     fn bind(&mut self, value: &(impl ToSql + ?Sized)) -> rusqlite::Result<()> {
         self.push(match value.to_sql()? {
-            ToSqlOutput::Borrowed(value) => value.try_into().map_err(FromSqlError::from)?,
+            ToSqlOutput::Borrowed(value) => value.try_into()?,
             ToSqlOutput::Owned(value) => value,
             _ => Value::Null,
         });

@@ -37,7 +37,7 @@ impl Session {
         &self.place
     }
 
-    /// Goes on with another connection.
+    /// Replaces the connection and forgets its statements.
     pub(in crate::store) fn replace(&self, client: Client) {
         self.statements.take();
         self.client.replace(client);
@@ -144,13 +144,15 @@ fn is_passing(state: &str) -> bool {
 fn is_of_network(fault: &postgres::Error) -> bool {
     let mut cause = fault.source();
     while let Some(error) = cause {
-        if error.is::<std::io::Error>() {
-            return true;
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            // A certificate that is refused stays so.
+            return error.kind() != std::io::ErrorKind::InvalidData;
         }
         cause = error.source();
     }
-    // A connection that could not be made has no cause when its time is over.
-    fault.to_string().contains("connect")
+    // Where the time is over there is no cause.
+    let message = fault.to_string();
+    message.contains("connect") || message.contains("timeout")
 }
 
 fn refuse_nul(value: &Value, kind: &Type) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// What is written otherwise, behind the numbers of parameters.
+/// Texts to replace once parameters have numbers.
 const WORDS: &[(&str, &str)] = &[
     ("CROSS JOIN", "JOIN"),
     // Hints for the planner of SQLite.

@@ -1,0 +1,201 @@
+//! A workspace whose database is on a PostgreSQL server. `CLEO_TEST_POSTGRES` names one by the address of a database;
+//! without it these tests are skipped.
+
+use std::env;
+
+use postgres::{Client, Config, NoTls};
+use serde_json::{Value, json};
+
+use crate::served::Served;
+use crate::world::{TestWorkspace, assert_fields, document, expect_exit, says, skip};
+
+/// A database of its own, which goes when it is dropped.
+struct Scratch {
+    server: Config,
+    name: String,
+}
+
+impl Scratch {
+    fn run(&self, sql: &str) {
+        let mut client: Client = self.server.connect(NoTls).unwrap();
+        client.batch_execute(sql).unwrap();
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.run(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+    }
+}
+
+/// Makes a database and a folder, and returns the address without its password, which the commands get by a variable.
+fn prepare(test: &str) -> Option<(Scratch, TestWorkspace, String)> {
+    let Ok(url) = env::var("CLEO_TEST_POSTGRES") else {
+        skip("PostgreSQL: CLEO_TEST_POSTGRES names no server");
+        return None;
+    };
+    let server: Config = url.parse().unwrap();
+    let scratch = Scratch {
+        name: format!("cleo_it_{}_{test}", std::process::id()),
+        server,
+    };
+    scratch.run(&format!(
+        "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'",
+        scratch.name
+    ));
+    let (user, rest) = url.split_once("://").unwrap().1.split_once('@').unwrap();
+    let (user, password) = user.split_once(':').unwrap_or((user, ""));
+    let host = rest.split('/').next().unwrap();
+    let workspace = TestWorkspace::bare().env("PGPASSWORD", password);
+    let url = format!("postgres://{user}@{host}/{}", scratch.name);
+    Some((scratch, workspace, url))
+}
+
+fn init(test: &str) -> Option<(Scratch, TestWorkspace)> {
+    let (scratch, workspace, url) = prepare(test)?;
+    workspace.ok(&format!("init --store {url}"));
+    Some((scratch, workspace))
+}
+
+#[test]
+fn tasks_are_added_listed_found_and_undone() {
+    let Some((_scratch, workspace)) = init("tasks") else {
+        return;
+    };
+    assert!(!workspace.path(".cleo/cleo.db").exists());
+    workspace.ok("add 'Überprüfe the login' --label auth --priority high");
+    workspace.ok("add 'Write it down' --depends T1");
+    let listed = workspace.result("list");
+    assert_eq!(listed["total"], 2);
+    assert_eq!(
+        workspace.result("show T1")["task"]["title"],
+        "Überprüfe the login"
+    );
+    assert_eq!(workspace.result("find uberprufe")["tasks"][0]["id"], "T1");
+    assert_eq!(workspace.result("list --label AUTH")["total"], 1);
+    workspace.fails("claim T2", "E_NOT_READY");
+    workspace.ok("complete T1");
+    workspace.ok("undo");
+    assert_eq!(workspace.result("show T1")["task"]["status"], "pending");
+    workspace.ok("delete T2");
+    let examined = workspace.ask("doctor");
+    let findings = examined["result"]["findings"].as_array().unwrap();
+    let of_database = |it: &&Value| it["check"].as_str().unwrap().starts_with("database");
+    assert!(
+        findings
+            .iter()
+            .filter(of_database)
+            .all(|it| it["status"] == "ok"),
+        "{findings:?}"
+    );
+    workspace.fails("backup", "E_INPUT_INVALID");
+    let exported = workspace.ok("export").to_string();
+    assert!(exported.contains("Überprüfe"), "{exported}");
+}
+
+#[test]
+fn one_of_many_claims_task() {
+    let Some((_scratch, workspace)) = init("claims") else {
+        return;
+    };
+    workspace.ok("add One");
+    let claims: Vec<_> = (0..6)
+        .map(|number| {
+            let mut command = workspace.command(&["claim", "T1"]);
+            command.env("CLEO_AGENT", format!("agent{number}"));
+            command
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let won = claims
+        .into_iter()
+        .map(|claim| claim.wait_with_output().unwrap());
+    let (won, lost): (Vec<_>, Vec<_>) = won.partition(|output| output.status.success());
+    assert_eq!(won.len(), 1);
+    for output in lost {
+        let refused = document(&workspace.reply(&output));
+        assert_eq!(refused["error"]["code"], "E_CLAIMED");
+    }
+}
+
+#[test]
+fn agents_work_through_planned_epic() {
+    let Some((_scratch, workspace)) = init("run") else {
+        return;
+    };
+    let workspace = workspace.with(
+        "plan.jsonl",
+        "{\"key\":\"epic\",\"title\":\"Build login\",\"type\":\"epic\"}\n\
+         {\"key\":\"a\",\"title\":\"Research\",\"parent\":\"@epic\",\"type\":\"research\"}\n\
+         {\"key\":\"b\",\"title\":\"Implement\",\"parent\":\"@epic\",\"depends\":[\"@a\"]}\n",
+    );
+    workspace.ok("add --batch plan.jsonl");
+    let result = expect_exit(crate::running::run(&workspace, "--epic T1", "works"), 0);
+    assert_eq!(result["summary"]["done"], 2);
+    assert_fields(
+        &result["run"],
+        json!({"status": "completed", "kind": "epic"}),
+    );
+    assert_eq!(
+        workspace.result("runs list")["runs"][0]["status"],
+        "completed"
+    );
+}
+
+#[test]
+fn server_answers_from_database_and_sees_changes_of_others() {
+    let Some((_scratch, workspace)) = init("serve") else {
+        return;
+    };
+    workspace.ok("add One");
+    let server = Served::start(&workspace, &[]);
+    assert_eq!(server.get("/api/work/tasks/T1")["task"]["title"], "One");
+    workspace.ok("add Two");
+    assert_eq!(server.get("/api/work/tasks/T2")["task"]["title"], "Two");
+}
+
+#[test]
+fn address_of_project_is_used_once_it_is_trusted() {
+    let Some((_scratch, workspace)) = init("trust") else {
+        return;
+    };
+    workspace.ok("add One");
+    workspace.ok("trust --remove");
+    let refused = workspace.fails("list", "E_UNTRUSTED");
+    assert_eq!(refused["error"]["fix"], "cleo trust");
+    workspace.ok("trust --yes");
+    assert_eq!(workspace.result("list")["total"], 1);
+}
+
+#[test]
+fn password_in_address_of_project_is_refused() {
+    let Some((_scratch, workspace, url)) = prepare("password") else {
+        return;
+    };
+    let with_password = url.replace('@', ":secret@");
+    let refused = workspace.fails(format!("init --store {with_password}"), "E_CONFIG_INVALID");
+    assert!(!refused.to_string().contains("secret"), "{refused}");
+    says(&refused["error"]["message"], "PGPASSWORD");
+    workspace.ok(&format!("init --store {url}"));
+    workspace.fails(
+        format!("config set store.url {with_password}"),
+        "E_CONFIG_INVALID",
+    );
+    workspace.write(".cleo/config.yaml", format!("store.url: {with_password}\n"));
+    let refused = workspace.fails("list", "E_CONFIG_INVALID");
+    assert!(!refused.to_string().contains("secret"), "{refused}");
+}
+
+#[test]
+fn database_without_tables_is_not_written_to() {
+    let Some((_scratch, workspace, url)) = prepare("empty") else {
+        return;
+    };
+    let workspace = workspace.env("CLEO_STORE_URL", &url);
+    std::fs::create_dir(workspace.path(".cleo")).unwrap();
+    workspace.fails("list", "E_WORKSPACE_NOT_FOUND");
+    workspace.ok("init");
+    workspace.ok("add One");
+}
