@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use serde::Serialize;
@@ -62,6 +63,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         home: None,
         rights: Default::default(),
         defaults: Default::default(),
+        // Its tasks do not belong into a database on a server.
+        settings: Arc::new(Ok(Settings::default())),
         ..around
     };
     let (mut notes, options) = (Notes::default(), init::Options::default());

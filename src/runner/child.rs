@@ -15,6 +15,8 @@ use std::{env, fs};
 
 use regex::Regex;
 
+use crate::store::postgres::address::has_password;
+
 pub(crate) type Variable = (OsString, OsString);
 
 /// The variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, those of
@@ -32,10 +34,10 @@ const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 /// Variables of agents, gates and criteria: those that every program needs, locations of tools, and certificates. Each name is listed: `LC_*` and `XDG_*` hold whatever a login or a
 /// desktop passes on (`LC_TOKEN`, the sockets below `XDG_RUNTIME_DIR`).
 const WORK: &str = "\
-    CI CLEO_SAFE_DIRECTORY CURL_CA_BUNDLE DOTNET_ROOT GIT_SSL_CAINFO GOPATH GOROOT HOME \
+    CI CLEO_SAFE_DIRECTORY CLEO_STORE_URL CURL_CA_BUNDLE DOTNET_ROOT GIT_SSL_CAINFO GOPATH GOROOT HOME \
     JAVA_HOME LANG LANGUAGE LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION \
     LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME \
-    LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY NVM_DIR PATH PIP_CERT PYENV_ROOT RBENV_ROOT \
+    LOGNAME NODE_EXTRA_CA_CERTS NO_PROXY NVM_DIR PATH PGPASSFILE PIP_CERT PYENV_ROOT RBENV_ROOT \
     REQUESTS_CA_BUNDLE RUSTUP_HOME RUSTUP_TOOLCHAIN SHELL SSL_CERT_DIR SSL_CERT_FILE TERM TMPDIR \
     TZ USER VIRTUAL_ENV XDG_CACHE_HOME XDG_CONFIG_DIRS XDG_CONFIG_HOME XDG_DATA_DIRS \
     XDG_DATA_HOME XDG_STATE_HOME no_proxy";
@@ -45,8 +47,8 @@ const ANSWER: &str = "HOME LANG LC_ALL LC_CTYPE LOGNAME PATH TMPDIR TZ USER";
 /// Variables of cleo's own git: its programs and the user's settings.
 pub(super) const GIT: &str = "HOME PATH TMPDIR XDG_CONFIG_HOME";
 
-/// Returns the variables of agents, gates and criteria, and those in `names`, which may end with `*`. A proxy
-/// keeps its credentials only when it is named.
+/// Returns the variables of agents, gates and criteria, and those in `names`, which may end with `*`. Only where
+/// they are named, a proxy keeps its credentials, and the address of a database may have a password.
 pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
     choose_for_work(env::vars_os(), &names.collect::<Vec<_>>())
 }
@@ -55,6 +57,9 @@ fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> V
     let mut chosen = select_variables(user, &[WORK, PROXIES], names);
     chosen.retain_mut(|(name, value)| {
         let name = name.to_str().unwrap_or_default();
+        if name == "CLEO_STORE_URL" && !is_named(name, names) {
+            return !has_password(&value.to_string_lossy());
+        }
         if !has_word(PROXIES, name) || is_named(name, names) {
             return true;
         }

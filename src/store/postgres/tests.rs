@@ -152,3 +152,16 @@ fn nul_is_refused_in_texts_and_records() {
         .unwrap();
     assert_eq!(refused.code, Code::TextControl);
 }
+
+#[test]
+fn server_knows_whether_transaction_was_committed() {
+    let Some(scratch) = Scratch::create() else {
+        return;
+    };
+    let mut store = scratch.open();
+    let lost = || Error::new(Code::StoreUnavailable, "");
+    store.write_records().unwrap().commit().unwrap();
+    assert!(store.resolve_commit(lost()).is_ok());
+    drop(store.write_records().unwrap());
+    assert!(store.resolve_commit(lost()).is_err());
+}
