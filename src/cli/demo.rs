@@ -77,7 +77,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
     let program = find_own_program();
     let program = quote(&program.to_string_lossy());
-    let command = format!("env CLEO_PROGRAM={program} sh agent.sh --lie-once T6");
+    let command = format!("env -u CLEO_STORE_URL CLEO_PROGRAM={program} sh agent.sh --lie-once T6");
     let request = RunRequest {
         epic: Some(TaskId(1)),
         jobs: Some(1),

@@ -154,6 +154,11 @@ fn server_answers_from_database_and_sees_changes_of_others() {
     assert_eq!(server.get("/api/work/tasks/T1")["task"]["title"], "One");
     workspace.ok("add Two");
     assert_eq!(server.get("/api/work/tasks/T2")["task"]["title"], "Two");
+    let routed = server.post("/api/route", &json!({"message": "history of war"}));
+    assert!(routed["route"]["agent"].is_string(), "{routed}");
+    let asked = json!({"input": "history of war"});
+    let told = server.post("/api/agents/execute?wait=true", &asked);
+    assert_eq!(told["execution"]["status"], "completed", "{told}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use postgres::config::{Host, SslMode};
 use postgres::{Client, Config, NoTls};
+use tokio::task::block_in_place;
 
 use super::{PAUSE, tls};
 use crate::error::{Code, Error, Result};
@@ -84,10 +85,11 @@ impl Address {
     pub(super) fn connect(&self, patience: Duration) -> Result<Client> {
         let since = Instant::now();
         loop {
-            let connected = match self.is_encrypted() {
-                true => self.config.connect(tls::make_connector()?),
-                false => self.config.connect(NoTls),
-            };
+            let tls = self.is_encrypted().then(tls::make_connector).transpose()?;
+            let connected = block_in_place(|| match tls {
+                Some(tls) => self.config.connect(tls),
+                None => self.config.connect(NoTls),
+            });
             let error = match connected {
                 Ok(client) => return Ok(client),
                 Err(fault) => explain(fault, &self.place),

@@ -10,15 +10,19 @@ use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Row, SimpleQueryMessage, Statement};
 use rusqlite::types::{Value, ValueRef};
+use tokio::task::block_in_place;
 
 use super::translate::translate;
 use crate::error::{Code, Error, Result};
+
+type Outcome<T> = std::result::Result<T, postgres::Error>;
 
 /// Maximum number of prepared statements; those of lists are as many as there are combinations of filters.
 const STATEMENTS_MAX: usize = 200;
 
 pub(in crate::store) struct Session {
-    client: RefCell<Client>,
+    /// There until the session ends.
+    client: RefCell<Option<Client>>,
     statements: RefCell<HashMap<String, Statement>>,
     /// The address without a password.
     place: PathBuf,
@@ -27,7 +31,7 @@ pub(in crate::store) struct Session {
 impl Session {
     pub(in crate::store) fn new(client: Client, place: &str) -> Session {
         Session {
-            client: RefCell::new(client),
+            client: RefCell::new(Some(client)),
             statements: RefCell::default(),
             place: place.into(),
         }
@@ -40,7 +44,8 @@ impl Session {
     /// Replaces the connection and forgets its statements.
     pub(in crate::store) fn replace(&self, client: Client) {
         self.statements.take();
-        self.client.replace(client);
+        let before = self.client.replace(Some(client));
+        block_in_place(|| drop(before));
     }
 
     pub(in crate::store) fn query(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>> {
@@ -58,8 +63,7 @@ impl Session {
 
     /// Runs statements of PostgreSQL without parameters, and returns the first column of the last row.
     pub(in crate::store) fn run_batch(&self, sql: &str) -> Result<Option<String>> {
-        let done = self.client.borrow_mut().simple_query(sql);
-        let messages = done.map_err(|fault| self.explain(fault))?;
+        let messages = self.call(|client| client.simple_query(sql))?;
         Ok(messages.iter().rev().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(String::from),
             _ => None,
@@ -70,32 +74,23 @@ impl Session {
         &self,
         sql: &str,
         values: &[Value],
-        work: impl FnOnce(
-            &mut Client,
-            &Statement,
-            &[&(dyn ToSql + Sync)],
-        ) -> std::result::Result<T, postgres::Error>,
+        work: impl FnOnce(&mut Client, &Statement, &[&(dyn ToSql + Sync)]) -> Outcome<T>,
     ) -> Result<T> {
         let statement = self.prepare(sql)?;
         for (value, kind) in values.iter().zip(statement.params()) {
             refuse_nul(value, kind)?;
         }
         let values: Vec<Bound<'_>> = values.iter().map(Bound).collect();
-        let values: Vec<&(dyn ToSql + Sync)> = values
-            .iter()
-            .map(|value| value as &(dyn ToSql + Sync))
-            .collect();
-        let done = work(&mut self.client.borrow_mut(), &statement, &values);
-        done.map_err(|fault| self.explain(fault))
+        let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
+        let values: Vec<_> = values.collect();
+        self.call(|client| work(client, &statement, &values))
     }
 
     fn prepare(&self, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.statements.borrow().get(sql) {
             return Ok(statement.clone());
         }
-        let translated = translate(sql);
-        let prepared = self.client.borrow_mut().prepare(&translated);
-        let statement = prepared.map_err(|fault| self.explain(fault))?;
+        let statement = self.call(|client| client.prepare(&translate(sql)))?;
         let mut statements = self.statements.borrow_mut();
         if statements.len() >= STATEMENTS_MAX {
             statements.clear();
@@ -104,8 +99,24 @@ impl Session {
         Ok(statement)
     }
 
-    fn explain(&self, fault: postgres::Error) -> Error {
-        explain(fault, &self.place.to_string_lossy())
+    /// Calls the client, which waits in a runtime of its own: a thread of the server leaves its runtime meanwhile.
+    fn call<T>(&self, work: impl FnOnce(&mut Client) -> Outcome<T>) -> Result<T> {
+        let done = block_in_place(|| self.client.borrow_mut().as_mut().map(work));
+        let place = self.place.to_string_lossy();
+        match done {
+            Some(done) => done.map_err(|fault| explain(fault, &place)),
+            None => Err(Error::new(
+                Code::StoreUnavailable,
+                "the connection is closed",
+            )),
+        }
+    }
+}
+
+impl Drop for Session {
+    /// Closes the connection, for which the client waits as well.
+    fn drop(&mut self) {
+        block_in_place(|| drop(self.client.take()));
     }
 }
 
