@@ -153,8 +153,14 @@ fn advice_and_run_agree_on_what_was_asked_since() {
             workspace.ok("complete T1");
         }
         workspace.ok(change);
-        let command = ["cleo complete T1", "cleo spawn T1"][attempts];
+        let command = match change {
+            "reopen T1" => "cleo spawn T1 --again",
+            _ => ["cleo complete T1", "cleo spawn T1"][attempts],
+        };
         assert_eq!(next_command(&workspace), command, "{change}");
+        if change == "reopen T1" {
+            workspace.fails("spawn T1", "E_EXISTS");
+        }
         let spawned = workspace.ask("spawn T1 --dry-run");
         assert_eq!(spawned["success"], true, "{spawned}");
         let ran = workspace.ask("run T1 --repair 0 --command false");

@@ -769,7 +769,14 @@ fn agents_of_one_caller_are_told_apart() {
         "another prompt for T1 has replaced that of the entry paint-it-2026-01-26",
     );
     workspace.ok("start T1 --as paint-it-2026-01-26-2");
-    workspace.refuse(format!("complete T1 --as {first}"), "E_CLAIMED");
+    for stale in [
+        "complete T1",
+        "update T1 --title x",
+        "verify output T1",
+        "reopen T1",
+    ] {
+        workspace.refuse(format!("{stale} --as {first}"), "E_CLAIM_LOST");
+    }
     // The caller that gave the prompt may end the work of its agent. No name is given twice.
     workspace.ok("release T1");
     let third = workspace.result("spawn T1")["manifestId"].clone();

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::{Draft, Entry, Fault, log};
-use crate::ops::tasks::{Caller, above, check_epoch, check_holder};
+use crate::ops::tasks::{Caller, above, check_epoch, check_holder, refuse_replaced};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::workspace::OUTPUT_DIR;
@@ -67,21 +67,11 @@ fn refuse_answer_for_other(context: &mut Context, entry: &Entry, epoch: Option<u
         .collect();
     context.read(|transaction| {
         for (id, caller) in entry.linked_tasks.iter().zip(&callers) {
-            let spawned = transaction.spawns(*id)?;
-            match spawned
-                .iter()
-                .position(|spawned| spawned.manifest_id == entry.id)
-            {
-                None => {}
-                Some(at) if at + 1 < spawned.len() => {
-                    let what = format!("another prompt for {id} has replaced that of the entry");
-                    let error = error!(ClaimLost, "{what} {}", entry.id);
-                    return Err(error.fix(format!("cleo show {id}")));
-                }
-                Some(_) => {
-                    caller.refuse_answer(transaction, *id)?;
-                    check_holder(transaction, &require(transaction, *id)?, caller, false)?;
-                }
+            refuse_replaced(transaction, *id, &entry.id)?;
+            let mut spawned = transaction.spawns(*id)?.into_iter();
+            if spawned.any(|spawned| spawned.manifest_id == entry.id) {
+                caller.refuse_answer(transaction, *id)?;
+                check_holder(transaction, &require(transaction, *id)?, caller, false)?;
             }
         }
         match find_prompted(transaction, &entry.id)? {

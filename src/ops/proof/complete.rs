@@ -244,10 +244,11 @@ pub(crate) fn check_earlier_work(
         if spawn.is_none() || !waits.iter().all(|need| before.contains(need)) {
             return Ok(None);
         }
-        let (asks_for_more, has_words) = find_requests(transaction, id)?;
+        let asked = find_requests(transaction, id)?;
+        let asks_for_more = asked.has_changes || asked.is_reopened;
         Ok(spawn
             .filter(|_| !asks_for_more)
-            .map(|spawn| (spawn, has_words)))
+            .map(|spawn| (spawn, asked.has_words)))
     })?;
     let Some((spawn, has_words)) = spawn else {
         return Ok(None);

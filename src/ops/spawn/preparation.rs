@@ -174,7 +174,7 @@ impl Preparation {
         };
         let (task, gates) = (require(transaction, id)?, transaction.gates(id)?);
         let has_failed = has_failed_check(&task, &gates, &record.at);
-        if has_failed || find_requests(transaction, id)?.0 {
+        if has_failed || find_requests(transaction, id)?.has_changes {
             return Ok(());
         }
         let required = &self.catalogue.base.sections;

@@ -65,8 +65,9 @@ pub(in crate::ops) fn change(
     let (task, mut warnings) = context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
-        if is_assigned {
-            check_epoch(transaction, &task, &caller)?;
+        match is_assigned {
+            true => check_epoch(transaction, &task, &caller)?,
+            false => caller.refuse_replaced(transaction, id)?,
         }
         if is_moved {
             check_holder(transaction, &task, &caller, false)?;

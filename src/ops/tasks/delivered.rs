@@ -45,28 +45,38 @@ pub(in crate::ops) fn is_delivered(workspace: &Workspace, record: &SpawnRecord) 
 /// Fields whose change asks for other work.
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
 
-/// Returns whether other work was asked for since the last prompt of a task or its verification, and whether a note was
-/// added. A change that was undone asks for nothing.
-pub(in crate::ops) fn find_requests(
-    transaction: &dyn Transaction,
-    id: TaskId,
-) -> Result<(bool, bool)> {
+/// Requests since the last prompt of a task or its verification.
+#[derive(Default)]
+pub(in crate::ops) struct Requests {
+    /// Other work.
+    pub(in crate::ops) has_changes: bool,
+    pub(in crate::ops) is_reopened: bool,
+    pub(in crate::ops) has_words: bool,
+}
+
+/// Finds what was asked for. A change that was undone asks for nothing.
+pub(in crate::ops) fn find_requests(transaction: &dyn Transaction, id: TaskId) -> Result<Requests> {
     let told = transaction.changes(0, Some(id), u32::MAX)?;
     let is_new = |one: &&Recorded| !["verified", "spawned"].contains(&&*one.change.kind);
-    let (mut asks_for_more, mut has_words) = (false, false);
+    let mut found = Requests::default();
     for Recorded {
         change, operation, ..
     } in told.iter().rev().take_while(is_new)
     {
         let has = |field: &str| change.detail.get(field).is_some();
-        has_words |= has("notes");
-        if change.detail["status"]["from"] == "done" || WANTED.into_iter().any(has) {
+        found.has_words |= has("notes");
+        let is_change = WANTED.into_iter().any(has);
+        let is_reopening = change.detail["status"]["from"] == "done";
+        if is_change || is_reopening {
             let operation = transaction.operation(*operation)?;
             let is_undone = |it: &Operation| it.undoes.is_some() || it.undone_by.is_some();
-            asks_for_more |= !operation.as_ref().is_some_and(is_undone);
+            if !operation.as_ref().is_some_and(is_undone) {
+                found.has_changes |= is_change;
+                found.is_reopened |= is_reopening;
+            }
         }
     }
-    Ok((asks_for_more, has_words))
+    Ok(found)
 }
 
 /// Finds output that came back for some tasks, unless its agent calls it partial or blocked, or other work was asked for
@@ -82,10 +92,10 @@ pub(in crate::ops) fn find_delivered(
         let Some(record) = latest.filter(|record| is_delivered(workspace, record)) else {
             continue;
         };
-        let (asks_for_more, has_words) = find_requests(transaction, *id)?;
+        let asked = find_requests(transaction, *id)?;
         let unmerged = find_unmerged(workspace, &record)?;
-        if !asks_for_more && (unmerged.is_none() || !has_words) {
-            spawned.push((record, unmerged));
+        if !asked.has_changes && (unmerged.is_none() || !asked.has_words) {
+            spawned.push((record, unmerged, asked.is_reopened));
         }
     }
     if spawned.is_empty() {
@@ -93,11 +103,11 @@ pub(in crate::ops) fn find_delivered(
     }
     let wanted = spawned.iter();
     let wanted = wanted
-        .map(|(record, _)| record.manifest_id.as_str())
+        .map(|(record, ..)| record.manifest_id.as_str())
         .collect();
     let found = log::find_all(&workspace.manifest()?, &wanted)?;
     let (mut delivered, mut trees) = (Vec::new(), HashMap::new());
-    for (record, unmerged) in spawned {
+    for (record, unmerged, is_reopened) in spawned {
         let entry = found
             .get(&record.manifest_id)
             .and_then(|it| it.entry.as_ref());
@@ -111,10 +121,14 @@ pub(in crate::ops) fn find_delivered(
                 continue;
             }
             let subject = (&task, &gates);
+            let command = match is_reopened {
+                true => format!("cleo spawn {id} --again"),
+                false => choose_command(trust, subject, unmerged, has_entry, &mut trees)?,
+            };
             delivered.push(Delivered {
                 id,
                 output_file: record.output_file,
-                command: choose_command(trust, subject, unmerged, has_entry, &mut trees)?,
+                command,
             });
         }
     }

@@ -70,6 +70,14 @@ impl Caller {
             .is_some_and(|agent| agent.starts_with('/'))
     }
 
+    /// Refuses an agent of a caller whose prompt for a task was replaced.
+    pub(super) fn refuse_replaced(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+        match self.name.rsplit_once('/') {
+            Some((_, agent)) => refuse_replaced(transaction, id, agent),
+            None => Ok(()),
+        }
+    }
+
     /// Returns true for the task that an agent was started for, and for what is below it.
     pub(in crate::ops) fn has_part(
         &self,
@@ -81,12 +89,13 @@ impl Caller {
     }
 }
 
-/// Refuses a caller whose claim was lost; a caller without an epoch passes.
+/// Refuses a caller whose claim was lost or whose prompt was replaced; others without an epoch pass.
 pub(in crate::ops) fn check_epoch(
     transaction: &dyn Transaction,
     task: &Task,
     caller: &Caller,
 ) -> Result<()> {
+    caller.refuse_replaced(transaction, task.id)?;
     let Some(epoch) = caller.epoch else {
         return Ok(());
     };
@@ -99,6 +108,21 @@ pub(in crate::ops) fn check_epoch(
         true => Ok(()),
         false => Err(refuse_lost_claim(task, claim.as_ref(), caller)),
     }
+}
+
+/// Refuses an agent that works for a prompt of a task that another one replaced.
+pub(in crate::ops) fn refuse_replaced(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    agent: &str,
+) -> Result<()> {
+    let spawned = transaction.spawns(id)?;
+    let at = spawned.iter().position(|one| one.manifest_id == agent);
+    if at.is_none_or(|at| at + 1 == spawned.len()) {
+        return Ok(());
+    }
+    let message = format!("another prompt for {id} has replaced that of the entry {agent}");
+    Err(Error::new(Code::ClaimLost, message).fix(format!("cleo show {id}")))
 }
 
 /// Refuses a caller whose claim was lost, and one other than the holder of the task; `force` warns of the latter only.

@@ -195,9 +195,11 @@ pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
 
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
+    let caller = Caller::without_task(context);
     refuse_outside_task(context, id)?;
     let moved = context.write(|transaction| {
         let task = require(transaction, id)?;
+        caller.refuse_replaced(transaction, id)?;
         if !task.is_closed() {
             let warning = format!("{id} is {} and needs no reopening", task.status);
             let mut left = Moved::new(task, false);
