@@ -476,3 +476,13 @@ fn next_prompt_tells_of_partial_work() {
     workspace.text(run, "");
     assert!(workspace.read("got.md").contains(earlier));
 }
+
+#[test]
+fn reply_of_spawn_in_place_of_prompt_is_named() {
+    let workspace = spawn_task();
+    let reply = workspace.ok("spawn T1 --format json").stdout;
+    workspace.write("prompt.md", &reply);
+    let told = workspace.fails("verify prompt prompt.md", "E_PROTOCOL_MISSING");
+    let other = &told["error"]["alternatives"][0]["command"];
+    assert_eq!(other, "cleo spawn --format text");
+}

@@ -80,12 +80,14 @@ pub(crate) fn prompt(
     let other = task.filter(|_| found.is_empty());
     let other = other.and_then(|task| check_task_of_prompt(text, task, &known));
     let named = task.map(|id| format!(" {id}")).unwrap_or_default();
-    let hint = match other {
-        Some(_) => (
+    // `spawn` answers in JSON where its output is not a terminal.
+    let is_json = text.trim_start().starts_with('{');
+    let hint = match other.is_some() || is_json {
+        true => (
             "print its own prompt",
             format!("cleo spawn{named} --format text"),
         ),
-        None => (
+        false => (
             "print the block to append it",
             format!("cleo research inject{named} --format text"),
         ),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::catalogue;
 use crate::error::{Code, Error, Result};
-use crate::file::{read_within, unreadable};
+use crate::file::{nearest_existing, read_within, unreadable};
 use crate::ops::{Notes, Surroundings};
 use crate::skill::front_matter::Fault;
 use crate::skill::validate::validate_bytes;
@@ -157,8 +157,8 @@ fn validate_loaded(skill: &Skill) -> Validated {
 
 fn skill_folders(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.exists() {
-        let cause = std::io::Error::from(std::io::ErrorKind::NotFound);
-        return Err(unreadable(path, cause));
+        let error = error!(FileUnreadable, "there is no {}", path.display());
+        return Err(error.fix(format!("ls -ld {}", nearest_existing(path))));
     }
     if path.is_file() {
         let folder = path.parent().unwrap_or(path);
