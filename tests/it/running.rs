@@ -1650,7 +1650,8 @@ echo 'DONE'
 
 const GEMINI: [&str; 3] = [
     "gemini",
-    r#"{"type":"init","session_id":"s1"}"#,
+    r#"{"type":"init","session_id":"s1"}
+{"type":"message","role":"assistant","content":"I begin."}"#,
     r#"{"type":"message","role":"assistant","content":"Task complete. See MANIFEST.jsonl for summary."}
 {"type":"result","status":"success","stats":{}}"#,
 ];
@@ -1741,7 +1742,6 @@ fn continued_conversation_is_resumed_after_failure() {
             r#"{"type":"message","role":"assistant","content":"I begin."}"#,
         ),
         (GEMINI, r#"{"type":"tool_use","tool_name":"write_file"}"#),
-        (GEMINI, r#"{"type":"init","session_id":"s1"}"#),
         (
             CLAUDE,
             r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I begin."}]}}"#,
