@@ -63,7 +63,7 @@ fn read_front_matter() -> io::Result<String> {
     Ok(format!("&[{}]", known.join(",\n")))
 }
 
-/// A list is written as text, which a test finds.
+/// Writes a value as Rust. Lists do not occur, and a test would find one.
 fn write_value(value: &serde_yaml::Value) -> String {
     let Some(fields) = value.as_mapping() else {
         let text = value.as_str().map(str::to_string);

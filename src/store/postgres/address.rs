@@ -61,7 +61,7 @@ impl Address {
             .application_name("cleo")
             .connect_timeout(CONNECT_TIMEOUT);
         config.tcp_user_timeout(super::PATIENCE);
-        let (host, port) = (host(&config), port(&config));
+        let (host, port) = (find_host(&config), find_port(&config));
         let place = format!("postgres://{user}@{host}:{port}/{database}");
         let has_password = config.get_password().is_some();
         if !has_password
@@ -132,7 +132,7 @@ pub(crate) fn has_password(url: &str) -> bool {
     in_user || url.contains("password=")
 }
 
-fn host(config: &Config) -> String {
+fn find_host(config: &Config) -> String {
     match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         Some(Host::Unix(path)) => path.to_string_lossy().into_owned(),
@@ -140,7 +140,7 @@ fn host(config: &Config) -> String {
     }
 }
 
-fn port(config: &Config) -> String {
+fn find_port(config: &Config) -> String {
     config.get_ports().first().unwrap_or(&5432).to_string()
 }
 
@@ -158,7 +158,7 @@ fn find_password(variable: Option<&str>, place: [&str; 4]) -> Result<Option<Stri
     Ok(file.and_then(|file| read_password(&file, place)))
 }
 
-/// Reads the password for host, port, database and user from a file that nobody else can read, as libpq does.
+/// Reads the password for host, port, database and user from a file that only its owner can read, as libpq does.
 fn read_password(file: &Path, place: [&str; 4]) -> Option<String> {
     let is_private = fs::metadata(file).is_ok_and(|file| file.mode() & 0o077 == 0);
     let text = fs::read_to_string(file).ok().filter(|_| is_private)?;

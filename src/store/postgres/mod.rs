@@ -43,7 +43,7 @@ impl PostgresStore {
         Ok(is_new)
     }
 
-    /// Opens a database; none where it has no schema of cleo. One of an older version is brought up to date, one of a
+    /// Opens a database; none where cleo has made no tables in it. One of an older version is brought up to date, one of a
     /// newer version is refused.
     pub(crate) fn open_if_there(address: &Address) -> Result<Option<PostgresStore>> {
         let store = PostgresStore::connect(address)?;

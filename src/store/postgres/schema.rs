@@ -19,7 +19,7 @@ const MIGRATIONS: &[Migration] = &[|collation| {
     )
 }];
 
-/// The schema is made by a role that may; where an administrator made it, the role needs no right to.
+/// Creates the schema only where it is missing: where an administrator made it, the role may lack the right.
 const PREPARE: &str = "BEGIN;
     SELECT pg_advisory_xact_lock(hashtextextended('cleo migrations', 0));
     DO $$ BEGIN
@@ -38,7 +38,7 @@ const COLLATION: &str = "SELECT quote_ident(collname) FROM pg_collation
     ORDER BY array_position(ARRAY['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8'], CAST(collname AS text))
     LIMIT 1";
 
-/// Reads the version of the schema; none where there is no schema of cleo.
+/// Reads the version of the schema; none where cleo has made no tables.
 pub(super) fn read_version(session: &Session) -> Result<Option<i64>> {
     match session.query("SELECT max(version) FROM migrations", &[]) {
         Ok(rows) => Ok(rows.first().and_then(|row| row.get(0))),

@@ -172,7 +172,7 @@ impl SqlTransaction<'_> {
             statements,
         } = &self.link
         else {
-            unreachable!("statements of SQLite only")
+            return Err(error!(Internal, "only SQLite keeps statements in use"));
         };
         let mut statements = statements.borrow_mut();
         let known = |(text, _): &(&'static str, _)| std::ptr::eq(*text, sql);
