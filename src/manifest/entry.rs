@@ -32,26 +32,35 @@ pub(crate) struct Entry {
     #[schemars(extend("format" = "date"))]
     pub(crate) date: String,
     pub(crate) status: Status,
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) topics: Vec<String>,
     /// Findings, one sentence each, readable alone.
+    #[schemars(transform = crate::task::schema::long_note(LINE_MAX))]
     pub(crate) key_findings: Vec<String>,
     /// True if somebody can act on it now.
     pub(crate) actionable: bool,
+    #[schemars(inner(regex(pattern = r"^([Tt]0*[1-9][0-9]{0,8}|BLOCKED:.*\S.*)$")))]
     pub(crate) needs_followup: Vec<Followup>,
     /// Tasks that it belongs to: the epic and the task.
     pub(crate) linked_tasks: Vec<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) agent_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) created_by: Option<String>,
     /// When it was appended, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::moment)]
     pub(crate) created_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) skill: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = crate::task::schema::line(LINE_MAX))]
     pub(crate) output_digest: Option<String>,
     /// Unknown fields, in their order and spelling.
     #[serde(flatten, skip_deserializing)]
