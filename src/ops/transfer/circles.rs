@@ -33,6 +33,10 @@ impl Plan {
                 self.cut_dependencies(at, &above.into_iter().collect(), true);
             }
         }
+        if self.is_own() {
+            // The first search followed parts, too.
+            return Ok(());
+        }
         for group in self.find_circles(true, tasks)? {
             for at in self.places_of(&group) {
                 self.cut_dependencies(at, &group, true);
