@@ -111,8 +111,7 @@ impl Engine<'_> {
                 left.push(step);
                 continue;
             }
-            // Other runs may be merging beside one with worktrees.
-            if self.trees.is_none() && !verdict.faults.is_empty() && verdict.lacks_only_proof() {
+            if verdict.can_prove_by_commands(self.trees.is_some()) {
                 verdict = self.prove_in_workspace(id, None, false)?;
             }
             if let Some(why) = verdict.explain_wait() {

@@ -343,12 +343,12 @@ pub(crate) fn rehearse(
         .zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {
         let earlier = check_earlier_work(&mut context, task.task_id, &ids)?;
-        let earlier_work = earlier.and_then(|earlier| match earlier.faults.first() {
-            None => Some("its work verifies and needs no agent".to_string()),
-            Some(_) if earlier.lacks_only_proof() && !options.is_isolated() => {
+        let earlier_work = earlier.and_then(|earlier| match earlier.faults.is_empty() {
+            true => Some("its work verifies and needs no agent".to_string()),
+            false if earlier.can_prove_by_commands(options.is_isolated()) => {
                 Some("its work verifies, and its commands run before an agent".to_string())
             }
-            Some(_) => earlier.explain_wait(),
+            false => earlier.explain_wait(),
         });
         let worker = team.workers.get(step.runner).filter(|_| skill.is_some());
         Ok(Rehearsal {

@@ -1348,9 +1348,14 @@ fn proof_in_words_that_is_stale_holds_the_task() {
     workspace.change_database("UPDATE tasks SET status = 'pending' WHERE number = 2");
     workspace.ok("update T2 --note checked");
     workspace.write("beside", "It makes the proof stale.");
+    let planned = workspace.result("run T2 --dry-run --command true");
     let (exit, result) = run(&workspace, "T2", "works");
     assert_eq!((exit, &task(&result, "T2")["attempts"]), (81, &json!(0)));
     says(&task(&result, "T2")["reason"], "stale proof: criterion 1");
+    assert_eq!(
+        planned["tasks"][0]["earlierWork"],
+        task(&result, "T2")["reason"]
+    );
 }
 
 /// Has the agent of T2 run lines in a shell, and returns what each says.

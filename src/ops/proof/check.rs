@@ -28,6 +28,8 @@ pub(crate) struct Verdict {
     pub(super) left: Option<Box<(SpawnRecord, OutputVerdict)>>,
     /// The completion by force of a task that is done.
     pub(crate) forced: Option<Box<Forced>>,
+    /// Whether a criterion failed on other files than those that are there.
+    has_failed_before: bool,
 }
 
 impl Verdict {
@@ -44,6 +46,16 @@ impl Verdict {
     /// Returns whether nothing is missing but commands that have to run again.
     pub(crate) fn lacks_only_proof(&self) -> bool {
         self.faults.iter().all(is_about_proof)
+    }
+
+    /// Returns whether a run runs the commands before an agent. Other runs may be merging beside one with worktrees,
+    /// which does so only where they failed on other files: that would start an agent.
+    pub(crate) fn can_prove_by_commands(&self, is_isolated: bool) -> bool {
+        // Of words that are stale, the fix only shows them.
+        let first = self.faults.first().and_then(|fault| fault.fix.as_deref());
+        first.is_some_and(|fix| fix.contains(" --"))
+            && self.lacks_only_proof()
+            && (!is_isolated || self.has_failed_before)
     }
 
     /// Returns whether nothing speaks against it but stale evidence.
@@ -193,6 +205,7 @@ impl Subject {
             unproven.retain(|fault| fault.code != Code::EvidenceStale);
         }
         let mut verdict = Verdict {
+            has_failed_before: standing.criteria.iter().any(|it| it.has_failed_before),
             warnings: standing
                 .warn_unknown()
                 .into_iter()

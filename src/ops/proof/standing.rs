@@ -72,6 +72,9 @@ pub(crate) struct CriterionStanding {
     /// Why it is stale, if it is.
     #[serde(skip)]
     pub(crate) cause: Option<Cause>,
+    /// Whether its command failed on other files than those that are there.
+    #[serde(skip)]
+    pub(super) has_failed_before: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -245,11 +248,13 @@ impl TaskGates {
                 Some(Freshness::Stale(cause)) if state == CriterionState::Stale => Some(cause),
                 _ => None,
             };
+            let is_stale = matches!(found, Some(Freshness::Stale(_)));
             unknown.extend(is_unknown.then(|| format!("`{line}`")));
             criteria.push(CriterionStanding {
                 number: at + 1,
                 text: criterion.text.to_string(),
                 state,
+                has_failed_before: is_stale && state == CriterionState::Failed,
                 command: criterion.command,
                 record,
                 line: line.clone(),

@@ -122,7 +122,7 @@ fn merge_that_was_reverted_is_not_advised() {
 #[test]
 fn delivered_work_is_held_until_its_commands_ran() {
     let workspace = repository();
-    workspace.ok("update T1 --acceptance 'it holds :: true'");
+    workspace.ok("update T1 --acceptance 'it holds :: test -e made'");
     let spawned = spawn(&workspace, &["T1"]);
     let file = spawned["outputFile"].as_str().unwrap();
     workspace.write(file, GOOD);
@@ -135,6 +135,11 @@ fn delivered_work_is_held_until_its_commands_ran() {
         &held["tasks"][0]["reason"],
         "run `cleo verify T1 --run-all`",
     );
+    // A command that failed on other files runs again before an agent.
+    workspace.ask("verify T1 --run-all");
+    workspace.write("made", "");
+    let done = expect_exit(run(&workspace, "T1", "true"), 0);
+    assert_eq!(done["tasks"][0]["attempts"], 0, "{done}");
 }
 
 #[test]
