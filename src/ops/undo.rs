@@ -85,7 +85,7 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
         };
         let number = operation.number;
         let own = transaction.note_undone(number)?;
-        revert(transaction, caller, &operation).map_err(|refused| Error {
+        let reverted = revert(transaction, caller, &operation).map_err(|refused| Error {
             // A later change is the reason if the former state is refused, unless the database is damaged.
             code: match refused.code.exit_code() {
                 1 | 3 => refused.code,
@@ -97,6 +97,10 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
                 .fix
                 .or(Some(format!("cleo log --operation {number}"))),
             ..refused
+        });
+        reverted.map_err(|error| match request.operation {
+            Some(_) => error,
+            None => error.or("undo another operation by its number", "cleo log"),
         })?;
         let made = transaction.changes_of(own, u32::MAX)?;
         let undone = Undone {

@@ -314,13 +314,14 @@ fn bare_undo_passes_over_what_cannot_be_undone() {
 }
 
 #[test]
-fn undo_under_later_claim_is_refused_without_alternative() {
+fn undo_under_later_claim_names_only_other_operations() {
     let workspace = TestWorkspace::with_plan();
     workspace.ok("update T2 --title wrong");
     workspace.ok("claim T2");
     let error = workspace.refuse("undo", "E_UNDO_CONFLICT");
     assert_eq!(error["fix"], "cleo log --operation 3");
-    assert_eq!(error["alternatives"], json!([]), "no claim is undone");
+    let other = json!([{"action": "undo another operation by its number", "command": "cleo log"}]);
+    assert_eq!(error["alternatives"], other, "no claim is undone");
     assert_eq!(task(&workspace, "T2")["title"], "wrong");
 }
 
