@@ -25,15 +25,12 @@ import { useDraft } from "../../parts/draft";
 import { toast } from "../../parts/toasts";
 import "./architecture.css";
 
-/** How many of the last executions the numbers of the rail are from. */
-const LAST = 100;
-
 export default function Architecture() {
   const { resource, agents, of, name } = useAgents();
   useHearing();
   const metrics = useMetrics();
   const delegations = useDelegations(50);
-  const executions = useExecutions(LAST);
+  const executions = useExecutions(100);
   const [message, setMessage] = useDraft("execute");
   const [target, setTarget] = useState("");
   const [tab, setTab] = useState("delegations");
@@ -57,6 +54,9 @@ export default function Architecture() {
       actions={
         isThere && (
           <>
+            <Button className="desk-only" onClick={() => touch("/api/agents/")}>
+              Refresh
+            </Button>
             <span className="desk-only">
               <Cleanup agents={agents} />
             </span>
