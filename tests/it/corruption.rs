@@ -64,6 +64,16 @@ impl World {
         let _ = fs::remove_file(self.workspace.path(INDEX));
     }
 
+    /// Moves everything from the log to the database.
+    fn move_log(&mut self) {
+        let place = self.workspace.path(DATABASE);
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let connection = Connection::open(&place).unwrap();
+        connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
+        drop(connection);
+        self.database = fs::read(place).unwrap();
+    }
+
     /// Answers are JSON documents, so a crash fails here.
     fn answers(&self) -> Vec<Value> {
         let answers = QUESTIONS.iter().map(|words| self.workspace.json(words));
@@ -178,6 +188,26 @@ fn readable_rows_of_broken_database_are_saved() {
     assert_eq!(workspace.result("add new")["task"]["id"], "T61");
 }
 
+#[test]
+fn rows_below_damaged_schema_are_saved() {
+    let mut world = World::new();
+    world.move_log();
+    let workspace = &world.workspace;
+    let mut database = world.database.clone();
+    let table = b"CREATE TABLE tasks";
+    let at = database.windows(table.len()).rposition(|it| it == table);
+    database[at.unwrap()] = b'X';
+    world.put(&database, b"");
+    workspace.fails("list", "E_STORE_CORRUPT");
+    let report = workspace.ask("doctor --fix")["result"]["findings"].to_string();
+    let file = report.split("cleo.db-saved-").nth(1);
+    let file = file.unwrap_or_else(|| panic!("{report}"));
+    assert!(!report.contains(r#""fix":"cleo doctor --fix""#), "{report}");
+    let saved = fs::read(workspace.path(&format!("{DATABASE}-saved-{}", &file[..16])));
+    world.put(&saved.unwrap(), b"");
+    assert_eq!(world.answers(), world.right);
+}
+
 fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {
     let mut flipped = bytes.to_vec();
     let at = usize::try_from(numbers.next(bytes.len() as u64)).unwrap();
@@ -188,11 +218,7 @@ fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {
 #[test]
 fn damaged_database_is_reported() {
     let mut world = World::new();
-    let connection = Connection::open(world.workspace.path(DATABASE)).unwrap();
-    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-    connection.query_row(checkpoint, (), |_| Ok(())).unwrap();
-    drop(connection);
-    world.database = fs::read(world.workspace.path(DATABASE)).unwrap();
+    world.move_log();
     let mut numbers = Numbers(number_from("CLEO_TEST_SEED", 26));
     let (places, mut n_silent) = (number_from("CLEO_TEST_PLACES", 20), 0);
     for place in 0..places {

@@ -233,20 +233,23 @@ fn stale_drafts_of_killed_processes_show() {
         .with(".cleo/.new-Young1", "")
         .with(".cleo/.new-Old123", "")
         .with(".new-Old123", "")
+        .with("out/.new-Old123", "")
+        .with(".cleo/.new-Folder/cleo.db", "")
         .with(".cleo/runs/run_1/outputs/.new-Old123", "");
     let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
     let age = |draft: &str| {
-        let mut options = File::options();
-        let old = options.write(true).open(workspace.path(draft)).unwrap();
+        let old = File::open(workspace.path(draft)).unwrap();
         old.set_modified(hours_ago).unwrap();
     };
     age(".cleo/.new-Old123");
+    age(".cleo/.new-Folder");
     age(".new-Old123");
+    age("out/.new-Old123");
     age(".cleo/runs/run_1/outputs/.new-Old123");
-    let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 3");
+    let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 5");
     let listed = workspace.shell(&fix);
     assert_eq!(listed.exit, 0, "{listed}");
-    assert_eq!(listed.stdout.lines().count(), 3, "{listed}");
+    assert_eq!(listed.stdout.matches("Old123").count(), 4, "{listed}");
     assert!(!listed.stdout.contains("Young"), "{listed}");
     workspace.write("other/outputs/.new-Theirs", "");
     age("other/outputs/.new-Theirs");
@@ -257,10 +260,11 @@ fn stale_drafts_of_killed_processes_show() {
     )
     .unwrap();
     workspace.ok("doctor --fix");
-    only(&workspace, "workspace.leftovers", "warn", "removed: 1");
+    only(&workspace, "workspace.leftovers", "warn", "removed: 2");
     for kept in [
         ".cleo/.new-Young1",
         ".new-Old123",
+        "out/.new-Old123",
         "other/outputs/.new-Theirs",
     ] {
         assert!(workspace.path(kept).exists(), "{kept}");

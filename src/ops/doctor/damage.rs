@@ -1,14 +1,16 @@
 //! Damaged rows and pages of the database.
 
 use std::fs;
+use std::path::Path;
 
 use super::Finding;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::file::unwritable;
 use crate::id::TaskId;
 use crate::ops::transfer::write_copy;
 use crate::store::Database;
 use crate::store::left_out::{self, Damage};
+use crate::store::sqlite::SqliteStore;
 use crate::tree::file_digest;
 use crate::workspace::Workspace;
 
@@ -43,18 +45,24 @@ pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
 /// beside the database, which stays as it is where pages are broken.
 pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     let check = "database.repair";
-    let store = match workspace.open_store()? {
-        Database::Sqlite(store) => store,
-        Database::Postgres(_) => {
+    let folder = workspace.root.join(".cleo");
+    let store = match workspace.open_store() {
+        Ok(Database::Sqlite(store)) => store,
+        Ok(Database::Postgres(_)) => {
             let message = "the database is on a server, whose administrator repairs it";
             return Ok(vec![Finding::ok(check, message)]);
         }
+        Err(error) if error.code == Code::StoreCorrupt => {
+            let database = folder.join("cleo.db");
+            let open = |draft: &Path| SqliteStore::open_damaged(&database, &draft.join("old.db"));
+            return save_readable(&folder, open).map_err(|_| error);
+        }
+        Err(error) => return Err(error),
     };
     let broken = store.broken_pages()?;
     if broken.is_empty() && store.disagreements()?.is_empty() {
         return Ok(vec![Finding::ok(check, "nothing needs it")]);
     }
-    let folder = workspace.root.join(".cleo");
     let moment = now.replace(['-', ':'], "");
     let kept = folder.join(format!("cleo.db-{moment}"));
     // SQLite refuses to write to a file with broken pages besides those of indexes.
@@ -69,10 +77,17 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
         );
         return Ok(describe_repair(message, lost));
     }
-    let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(&folder);
-    let draft = draft.map_err(|cause| unwritable(&folder, cause))?;
+    save_readable(&folder, |_| Ok(store))
+}
+
+fn save_readable(
+    folder: &Path,
+    open: impl FnOnce(&Path) -> Result<SqliteStore>,
+) -> Result<Vec<Finding>> {
+    let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(folder);
+    let draft = draft.map_err(|cause| unwritable(folder, cause))?;
     let file = draft.path().join("cleo.db");
-    let lost = store.save_readable(&file)?;
+    let lost = open(draft.path())?.save_readable(&file)?;
     // Another repair of the same database writes the same file.
     let digest = file_digest(&file)
         .unwrap_or_default()

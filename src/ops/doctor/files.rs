@@ -1,5 +1,6 @@
 //! Skills, protocols, the manifest and the folders of a workspace.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -156,8 +157,8 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
 }
 
 /// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
-fn list_leftovers(workspace: &Workspace) -> Vec<PathBuf> {
-    let folders = [(".", 1), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
+fn list_leftovers(workspace: &Workspace) -> BTreeSet<PathBuf> {
+    let folders = [(".", 2), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
     let files = folders.into_iter().flat_map(|(folder, depth)| {
         let walk = WalkDir::new(workspace.root.join(folder)).follow_root_links(false);
         walk.max_depth(depth).into_iter().flatten()
@@ -168,7 +169,7 @@ fn list_leftovers(workspace: &Workspace) -> Vec<PathBuf> {
         let changed = entry.metadata().ok().and_then(|it| it.modified().ok());
         let age = changed.and_then(|changed| changed.elapsed().ok());
         let is_draft = random.is_some_and(|random| random.len() == RANDOM);
-        is_draft && entry.file_type().is_file() && age.is_some_and(|age| age > LEFT_BEHIND)
+        is_draft && !entry.path_is_symlink() && age.is_some_and(|age| age > LEFT_BEHIND)
     };
     files.filter(is_left).map(DirEntry::into_path).collect()
 }
@@ -178,7 +179,11 @@ pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<()> {
     let own = workspace.root.join(".cleo");
     let left = list_leftovers(workspace).into_iter();
     for path in left.filter(|path| path.starts_with(&own)) {
-        fs::remove_file(&path).map_err(|cause| unwritable(&path, cause))?;
+        let removed = match path.is_dir() {
+            true => fs::remove_dir_all(&path),
+            false => fs::remove_file(&path),
+        };
+        removed.map_err(|cause| unwritable(&path, cause))?;
     }
     Ok(())
 }

@@ -153,6 +153,14 @@ pub(crate) fn examine(
         Err(error) => findings.push(Finding::from_error("workspace", error)),
     }
     findings.extend(clients::check(&runners));
+    if request.fix {
+        // It was just done, and says how to use what it saved.
+        let again = ["cleo doctor --fix", "cleo explain E_STORE_CORRUPT"].map(Some);
+        let again = findings
+            .iter_mut()
+            .filter(|one| again.contains(&one.fix.as_deref()));
+        again.for_each(|one| one.fix = Some("cleo backup --help".to_string()));
+    }
     let count = |status| findings.iter().filter(|one| one.status == status).count();
     let (warned, failed) = (count(Status::Warn), count(Status::Fail));
     notes.failure = describe_failure(&findings, failed);

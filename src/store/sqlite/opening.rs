@@ -110,7 +110,7 @@ impl SqliteStore {
         done.at(&self.path)
     }
 
-    fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
+    pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<SqliteStore> {
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
         // The log outlives the process: a command neither waits for a checkpoint nor causes one.

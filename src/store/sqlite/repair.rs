@@ -1,13 +1,18 @@
 //! Repairs a damaged database: what is derived is made anew in place, and what can be read beside broken pages is
 //! copied into a new file.
 
+use std::fs;
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, Params, Statement};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Statement};
 
 use super::SqliteStore;
 use super::health::texts;
+use super::opening::log_of;
+use super::place::check_place;
 use crate::error::Result;
+use crate::file::unreadable;
 use crate::id::TaskId;
 use crate::store::sql::SqlTransaction;
 use crate::store::sql::faults::Faults;
@@ -17,7 +22,7 @@ use crate::store::{Tasks, Transaction};
 /// Maximum number of failed attempts to copy a part of a table; what is left then counts as lost.
 const FAILURES_MAX: i64 = 1 << 20;
 /// The tables that hold more than what is derived from others.
-const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table'
+const TABLES: &str = "SELECT name FROM saved.sqlite_schema WHERE type = 'table'
     AND sql LIKE 'CREATE TABLE %' AND name NOT LIKE 'task_text%' AND name <> 'counters'";
 /// Removes a reference, or the row that cannot be without it: two statements for each column that refers to a table.
 const REFERENCES: &str = "SELECT m.name, iif(i.\"notnull\", 'DELETE FROM ' || m.name,
@@ -35,6 +40,39 @@ impl SqliteStore {
         open.commit().map(|_| lost)
     }
 
+    /// Opens a copy of a database whose schema cannot be read, with the statements of a new one in their places.
+    pub(crate) fn open_damaged(path: &Path, copy: &Path) -> Result<SqliteStore> {
+        check_place(path)?;
+        for (from, to) in [(path, copy), (&*log_of(path), &*log_of(copy))] {
+            if from.exists() {
+                fs::copy(from, to).map_err(|cause| unreadable(from, cause))?;
+            }
+        }
+        let connect = || {
+            let store = SqliteStore::connect(copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+            let old = &store.connection;
+            old.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)
+                .at(path)?;
+            // SQLite then leaves out what it cannot read of the schema.
+            old.execute_batch("PRAGMA writable_schema = ON").at(path)?;
+            Ok(store)
+        };
+        let new = SqliteStore::create(&copy.with_extension("new"))?;
+        let sql = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+        let mut read = new.connection.prepare(sql).at(path)?;
+        let read = read.query_map((), |row| Ok((row.get(0)?, row.get(1)?)));
+        let statements: rusqlite::Result<Vec<(String, String)>> = read.at(path)?.collect();
+        let old = &connect()?.connection;
+        for (name, sql) in statements.at(path)? {
+            // A page of the schema that cannot be read costs the tables in it.
+            let _ = old.execute(
+                "UPDATE sqlite_schema SET sql = ?2 WHERE name = ?1",
+                [name, sql],
+            );
+        }
+        connect()
+    }
+
     /// Copies every readable row into a new database, and returns what was lost. The file must not exist.
     pub(crate) fn save_readable(self, file: &Path) -> Result<Vec<String>> {
         SqliteStore::create(file)?.checkpoint()?;
@@ -47,7 +85,13 @@ impl SqliteStore {
             .at(file)?;
         let mut lost = Vec::new();
         for table in texts(old, TABLES).at(file)? {
-            let parts = copy_table(old, &table).at(file)?;
+            let parts = match copy_table(old, &table) {
+                // The damaged schema has no such table.
+                Err(fault) if fault.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                    vec!["all rows".to_string()]
+                }
+                parts => parts.at(file)?,
+            };
             lost.extend(parts.into_iter().map(|part| format!("{table}: {part}")));
         }
         let next =
