@@ -755,7 +755,10 @@ fn agents_of_one_caller_are_told_apart() {
     workspace.refuse("start T1 --as other", "E_CLAIMED");
     workspace.refuse("complete T1 --as other", "E_CLAIMED");
     // The same prompt is for the same agent, another one for another.
-    assert_eq!(workspace.result("spawn T1")["manifestId"], first);
+    let error = workspace.refuse("spawn T1", "E_CLAIMED");
+    let replace = &error["alternatives"][0]["command"];
+    assert_eq!(replace, "cleo spawn T1 --again");
+    assert_eq!(workspace.result("spawn T1 --dry-run")["manifestId"], first);
     workspace.ok(&format!("heartbeat T1 --as {first}"));
     let second = workspace.result("spawn T1 --again")["manifestId"].clone();
     assert_eq!(second, "paint-it-2026-01-26-2");

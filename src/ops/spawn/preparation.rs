@@ -14,7 +14,7 @@ use crate::manifest::Status;
 use crate::manifest::log::{Found, Latest, find_all};
 use crate::ops::proof::check_output;
 use crate::ops::tasks::delivered::{find_requests, has_failed_check, is_delivered};
-use crate::ops::tasks::waiting_for;
+use crate::ops::tasks::{refuse_at_work, waiting_for};
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
 use crate::protocol::message::kind_of;
@@ -160,6 +160,7 @@ impl Preparation {
                 .or("look at its prompt, which records nothing", look));
         }
         if !options.dry_run && !options.again {
+            refuse_at_work(transaction, id, &self.surroundings.clock.timestamp())?;
             self.refuse_to_discard(transaction, id)?;
         }
         let place = self.choose_names(transaction, &task, options.again)?;

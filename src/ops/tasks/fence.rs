@@ -203,6 +203,27 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
         .or("end the claim whatever the clock says", release))
 }
 
+/// Refuses another prompt for a task while the agent of the last one holds it: both agents would have one name.
+pub(in crate::ops) fn refuse_at_work(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    now: &str,
+) -> Result<()> {
+    let Some(claim) = transaction.claim(id)? else {
+        return Ok(());
+    };
+    let agent = claim.live_holder(now).and_then(|it| it.rsplit_once('/'));
+    let spawn = transaction.latest_spawn_to_show(id)?;
+    match (agent, spawn) {
+        (Some((_, agent)), Some(spawn)) if agent == spawn.manifest_id => {
+            let error = Error::new(Code::Claimed, describe_holder(&claim));
+            let error = error.fix(format!("cleo spawn {id} --dry-run"));
+            Err(error.or("replace its agent", format!("cleo spawn {id} --again")))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn holder_error(claim: &Claim, caller: &Caller) -> Error {
     let message = format!("{}, not by {}", describe_holder(claim), caller.name);
     Error::new(Code::Claimed, message).fix(format!("cleo show {}", claim.task))

@@ -28,7 +28,9 @@ pub(crate) use claim::{
 };
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use fence::explain_claim;
-pub(super) use fence::{Caller, check_clock, check_epoch, check_holder, refuse_replaced};
+pub(super) use fence::{
+    Caller, check_clock, check_epoch, check_holder, refuse_at_work, refuse_replaced,
+};
 pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
     find_waves, next, ready, select_independent, warn_of_stuck, waves,
