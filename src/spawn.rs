@@ -11,7 +11,7 @@ use crate::id::digest;
 use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
 use crate::task::Note;
-use crate::template::{Bindings, NONE, UNSAID, has_token, inject};
+use crate::template::{Bindings, UNSAID, has_token, inject};
 
 /// Maximum number of notes in a prompt.
 const NOTES_MAX: usize = 10;
@@ -258,17 +258,14 @@ pub(crate) fn format_notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Opt
     (!notes.is_empty()).then_some(text)
 }
 
-/// Leaves out the sections of a task that hold nothing but a value that says nothing. Where a dependency has no
-/// findings, that is said.
+/// Leaves out the sections of a task that hold nothing but a value that says nothing.
 fn leave_out_unsaid(task: &str, bindings: &Bindings) -> String {
     let task = format!("{task}\n\n### Related tasks\n\n{{{{RELATED_TASKS}}}}");
     let is_said = |section: &&str| {
         let text = section.split_once('\n').map_or("", |(_, text)| text.trim());
-        let mut unsaid = UNSAID.iter().filter(|(name, value)| {
-            let has_dependencies = bindings.get("DEPENDS_LIST") != Some(NONE);
-            let is_said = *name == "MANIFEST_SUMMARIES" && has_dependencies;
-            !is_said && bindings.get(name).is_none_or(|own| own == *value)
-        });
+        let mut unsaid = UNSAID
+            .iter()
+            .filter(|(name, value)| bindings.get(name).is_none_or(|own| own == *value));
         !unsaid.any(|(name, _)| has_token(text, name) && text.len() == name.len() + 4)
     };
     let sections: Vec<&str> = task.split("\n### ").filter(is_said).collect();

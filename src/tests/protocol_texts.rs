@@ -8,7 +8,7 @@ use crate::catalogue::list_known_protocols;
 /// Longest texts of protocols with their tokens replaced, in bytes.
 const LIMITS: [(&str, usize); 8] = [
     ("subagent-protocol-base", 1600),
-    ("task-lifecycle", 480),
+    ("task-lifecycle", 500),
     ("error-handling", 550),
     ("dependency-context", 320),
     ("verification-gates", 320),
