@@ -76,9 +76,9 @@ fn plan_that_nobody_can_do_names_what_is_missing() {
         let made = workspace.ask("plan 'do work' --output plan.json");
         assert_eq!(made["success"], true, "{made:#}");
         assert_eq!(made["result"]["source"], "fallback");
-        let missing = "no agent can do planning: none that is active has the capability `planner`";
-        let warnings = made["warnings"].to_string();
-        assert!(warnings.contains(missing), "{warnings}");
+        let missing = "steps[0]: Agent 'planner' not found; steps[1]: Agent 'summarizer' not found; to add one: `cleo agents register --help`";
+        assert_eq!(made["warnings"][0], missing);
+        assert_eq!(made["warnings"].as_array().unwrap().len(), 2);
         let checked = workspace.ask("plan check plan.json");
         let error = &checked["error"];
         assert_fields(error, json!({"code": "E_AGENT_NOT_FOUND", "exitCode": 4}));

@@ -18,6 +18,7 @@ use crate::task::drawing::{self, Picture};
 
 /// Shows who is there to do a step.
 const AGENTS: &str = "cleo agents list";
+const REGISTER: &str = "cleo agents register --help";
 
 /// A plan that was made of a goal, and why it came out so.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]
@@ -109,8 +110,10 @@ pub(crate) fn make_by(
     plan.max_loops = sent.max_loops.or(plan.max_loops);
     refuse_faulty(&plan)?;
     let faults = find_unassignable(&plan, &agents).into_iter();
-    notes.warn(faults.map(|fault| fault.to_string()));
-    notes.warn(list_unoffered(&plan, &skills));
+    let faults = Vec::from_iter(faults.map(|fault| fault.to_string())).join("; ");
+    let way = format!("{faults}; to add one: `{REGISTER}`");
+    notes.warn((!faults.is_empty()).then_some(way));
+    notes.warn(warn_of_left_out(&plan));
     Ok(Planned {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
@@ -139,17 +142,12 @@ fn load_seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
 }
 
 /// Names the skills that a goal asks for and no active agent offers.
-fn list_unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
+fn warn_of_left_out(plan: &Plan) -> Option<String> {
     let left_out = plan.unavailable.iter();
-    let left_out = left_out.map(|one| (one.skill.as_str(), one.capability.as_str()));
-    let planned = skills
-        .iter()
-        .filter(|found| found.agents.is_empty() && found.planned);
-    let planned = planned.map(|found| (found.skill, found.capability));
-    let all = left_out.chain(planned).map(|(skill, capability)| {
-        format!("no agent can do {skill}: none that is active has the capability `{capability}`")
-    });
-    all.collect()
+    let left_out = left_out.map(|one| format!("{} (`{}`)", one.skill, one.capability));
+    let named = Vec::from_iter(left_out).join(", ");
+    (!named.is_empty())
+        .then(|| format!("left out, because no active agent has the capability: {named}"))
 }
 
 pub(crate) fn check_goal(goal: &str) -> Result<&str> {
@@ -289,7 +287,7 @@ fn refusal(what: &str, faults: &[Fault]) -> Option<Error> {
     }
     let error = Error::new(code, format!("{what}: {}", named.join("; ")));
     Some(match faults.iter().any(is_about_agents) {
-        true => error.fix(AGENTS),
+        true => error.fix(AGENTS).or("register an agent", REGISTER),
         false => error,
     })
 }
