@@ -96,7 +96,8 @@ impl QueryReport {
         let message = format!("{}: {}", fault.kind, fault.message);
         if fault.kind == FaultKind::NoAgents.word() {
             let fix = "cleo agents list --kind http --kind cli";
-            return Some(Error::new(Code::AgentNotFound, message).fix(fix));
+            let error = Error::new(Code::AgentNotFound, message).fix(fix);
+            return Some(error.or("register one", "cleo agents register --help"));
         }
         let look = format!("cleo runs show {}", quote(&self.run.id));
         Some(Error::new(Code::AgentFailed, message).fix(look))
@@ -217,6 +218,7 @@ impl QueryRun<'_, '_> {
         let error = fault.filter(|_| !has_output);
         let (answer, by) = match has_output {
             true => self.compose_answer(pieces)?,
+            false if self.replies.is_empty() => (query::NO_WORKERS.to_string(), None),
             false => (query::NOTHING.to_string(), None),
         };
         self.end_run(&answer, error.as_ref(), by)?;

@@ -28,7 +28,7 @@ fn queries_without_workers_are_replied_or_refused() {
         POST /query {"query": "x", "options": []} -> 400 {"detail": "~a list, expected an object"}
         POST /query {"query": "x", "options": [true]} -> 400 {"detail": "~a list, expected an object"}
         POST /query {"query": "x", "user_id": null, "options": null} -> 200
-        POST /query {"query": "Summarize X", "options": {"debug": true}} -> 200 {"error": {"type": "no_agents"}, "used_agents": []} has "intermediate_results":{}
+        POST /query {"query": "Summarize X", "options": {"debug": true}} -> 200 {"answer": "~no worker is registered", "error": {"type": "no_agents"}, "used_agents": []} has "intermediate_results":{}
         "#,
     );
     let told = world.post("/query", json!({"query": "x"}));
