@@ -122,7 +122,16 @@ impl Face<'_> {
     }
 
     pub(super) fn context(&self) -> Result<Context> {
-        Context::open(self.surroundings()?)
+        let context = Context::open(self.surroundings()?)?;
+        let (around, root) = (&context.surroundings, &context.workspace.root);
+        // A linked worktree of git has no workspace of its own.
+        if around.root.is_none() && !around.directory.starts_with(root) && self.output.is_watched()
+        {
+            let root = root.display();
+            self.output
+                .note(&format!("in the workspace of the main checkout, {root}"));
+        }
+        Ok(context)
     }
 
     /// Opens a workspace that is never closed: closing the database takes a fiftieth of `cleo
