@@ -52,6 +52,7 @@ mod session;
 mod setup;
 mod show;
 mod skills;
+mod store;
 mod tasks;
 mod transfer;
 mod trust;
@@ -202,6 +203,9 @@ commands! {
     Export(transfer::ExportArguments) => face.run("export", it, transfer::export);
     /// Copy the database into a file, from which it can be restored
     Backup(transfer::BackupArguments) => face.run("backup", it, transfer::backup);
+    /// Manage the database of the workspace
+    #[command(subcommand)]
+    Store(store::Command) => store::dispatch(face, it);
     /// Review commands, workers and servers that came with this project, and trust them
     Trust(trust::Arguments) => face.run("trust", it, trust::run);
     /// Start the server: web application and HTTP API

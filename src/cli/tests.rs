@@ -49,6 +49,7 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Dependencies>("deps").or::<Picture>(),
         one::<transfer::export::Exported>("export"),
         one::<transfer::export::Copied>("backup"),
+        one::<transfer::export::CopiedRows>("store.copy"),
         one::<help::Explained>("explain").or::<help::Table>(),
         one::<tasks::Listed>("find"),
         one::<output::Page>("help").or::<help::Table>(),

@@ -108,7 +108,7 @@ pub(crate) fn init(
     };
     if options.store.is_some() && workspace.database().exists() {
         let message = format!("{} has a database in a file", root.display());
-        return Err(Error::new(Code::Exists, message).fix("cleo export --help"));
+        return Err(Error::new(Code::Exists, message).fix("cleo store copy --help"));
     }
     if workspace.store_if_there()?.is_none()
         && let Ok(around) = Workspace::find(&root)

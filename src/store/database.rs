@@ -1,9 +1,10 @@
 //! The database of a workspace: a file of its own, or one on a server.
 
 use super::postgres::PostgresStore;
+use super::sql::SqlTransaction;
 use super::sqlite::SqliteStore;
 use super::{Stamp, Store, Transaction};
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::store::left_out::Damage;
 
 pub(crate) enum Database {
@@ -12,14 +13,17 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// Returns the file; the tools of the server save and restore what is on one.
-    pub(crate) fn require_file(self) -> Result<SqliteStore> {
+    pub(super) fn begin_read(&self) -> Result<SqlTransaction<'_>> {
         match self {
-            Database::Sqlite(store) => Ok(store),
-            Database::Postgres(_) => {
-                let message = "the database is on a server, where PostgreSQL saves and restores it";
-                Err(Error::new(Code::InputInvalid, message).fix("pg_dump --help"))
-            }
+            Database::Sqlite(store) => store.begin_read(),
+            Database::Postgres(store) => store.begin_read(),
+        }
+    }
+
+    pub(super) fn begin_write(&self) -> Result<SqlTransaction<'_>> {
+        match self {
+            Database::Sqlite(store) => store.begin_write(None),
+            Database::Postgres(store) => store.begin_write(None),
         }
     }
 

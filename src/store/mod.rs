@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod conformance;
+mod copy;
 mod database;
 mod graph;
 pub(crate) mod left_out;
@@ -26,6 +27,7 @@ use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::graph::{Missing, Node};
 pub(crate) use crate::task::{Archived, Filter};
 use crate::task::{Status, Task};
+pub(crate) use copy::copy;
 pub(crate) use database::Database;
 pub(crate) use graph::{
     Availability, Counts, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, TaskTally,

@@ -88,7 +88,6 @@ fn tasks_are_added_listed_found_and_undone() {
             .all(|it| it["status"] == "ok"),
         "{findings:?}"
     );
-    workspace.fails("backup", "E_INPUT_INVALID");
     let exported = workspace.ok("export").to_string();
     assert!(exported.contains("Überprüfe"), "{exported}");
 }
@@ -203,4 +202,54 @@ fn database_without_tables_is_not_written_to() {
     workspace.fails("list", "E_WORKSPACE_NOT_FOUND");
     workspace.ok("init");
     workspace.ok("add One");
+}
+
+#[test]
+fn copies_to_server_and_back_are_equal() {
+    let Some((_scratch, workspace, url)) = prepare("copies") else {
+        return;
+    };
+    workspace.ok("init");
+    workspace
+        .ok("add 'Tab and \\n' --label auth --description 'a\tb\n\\t c' --acceptance '`true`'");
+    workspace.ok("add Next --depends T1 --due 2030-01-01");
+    workspace.ok("add Gone");
+    workspace.ok("delete T3");
+    workspace.ok("claim T1 --as ada");
+    workspace.ok("session start --name Work --scope T2");
+    workspace.ok("agents register Lore --prompt 'Tell of it.'");
+    workspace.ask("agents execute Hello --agent lore");
+    let everything = || {
+        let questions = [
+            "export",
+            "log --limit 100",
+            "show T1",
+            "session list",
+            "agents list",
+            "runs list",
+            "conversations list",
+        ];
+        questions.map(|question| workspace.result(question))
+    };
+    let before = everything();
+    workspace.ok(&format!("store copy --to {url}"));
+    workspace.fails(format!("store copy --to {url}"), "E_EXISTS");
+    std::fs::remove_file(workspace.path(".cleo/cleo.db")).unwrap();
+    workspace.shell("rm .cleo/cleo.db*");
+    workspace.ok(&format!("init --store {url}"));
+    assert_eq!(everything(), before);
+    assert_eq!(workspace.result("add Later")["task"]["id"], "T4");
+    workspace.ok("undo");
+
+    let before = everything();
+    workspace.ok("backup copy.db");
+    workspace.shell("rm .cleo/config.yaml .cleo/cleo.db-server; mv copy.db .cleo/cleo.db");
+    assert_eq!(everything(), before);
+    let examined = workspace.ask("doctor");
+    let findings = examined["result"]["findings"].as_array().unwrap().iter();
+    let faults = findings
+        .filter(|it| it["check"].as_str().unwrap().starts_with("database") && it["status"] != "ok");
+    assert_eq!(faults.collect::<Vec<_>>(), Vec::<&Value>::new());
+    assert_eq!(workspace.result("find tab")["total"], 1);
+    assert_eq!(workspace.result("add Last")["task"]["id"], "T5");
 }

@@ -67,7 +67,7 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
     let kept = folder.join(format!("cleo.db-{moment}"));
     // SQLite refuses to write to a file with broken pages besides those of indexes.
     if broken.iter().all(|problem| problem.contains(" index "))
-        && write_copy(&store, &kept).is_ok()
+        && write_copy(&kept, |draft| store.copy_to(draft, &kept)).is_ok()
         && let Ok(lost) = store.rebuild_derived()
         && store.broken_pages()?.is_empty()
     {

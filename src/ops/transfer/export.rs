@@ -15,8 +15,10 @@ use crate::error::{Code, Error, Result};
 use crate::file::{PRIVATE_FOLDER, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::surroundings::parse_address;
+use crate::store::postgres::PostgresStore;
 use crate::store::sqlite::SqliteStore;
-use crate::store::{Archived, Filter, Transaction};
+use crate::store::{self, Archived, Database, Filter, Transaction};
 use crate::task::Task;
 use crate::transfer::formats::cleo;
 
@@ -132,15 +134,49 @@ pub(crate) fn backup(context: &mut Context, output: Option<&Path>) -> Result<Cop
     if file != own {
         context.workspace.refuse_own(&file)?;
     }
-    let bytes = write_copy(&context.workspace.open_store()?.require_file()?, &file)?;
+    let bytes = match context.workspace.open_store()? {
+        Database::Sqlite(store) => write_copy(&file, |draft| store.copy_to(draft, &file)),
+        server => write_copy(&file, |draft| {
+            let new = Database::Sqlite(SqliteStore::create(draft)?);
+            store::copy(server, &new)?;
+            match new {
+                Database::Sqlite(new) => new.checkpoint(),
+                Database::Postgres(_) => Ok(()),
+            }
+        }),
+    }?;
     Ok(Copied {
         file: file.to_string_lossy().into_owned(),
         bytes,
     })
 }
 
-/// Copies a database into a new file, and returns its size.
-pub(in crate::ops) fn write_copy(store: &SqliteStore, file: &Path) -> Result<u64> {
+/// Rows that are now in another database.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct CopiedRows {
+    /// The address without a password.
+    pub(crate) to: String,
+    /// How many rows, of all tables.
+    pub(crate) rows: usize,
+}
+
+/// Copies everything in the database into an empty one of a PostgreSQL server.
+pub(crate) fn copy_store(context: &mut Context, url: &str) -> Result<CopiedRows> {
+    let address = parse_address(context.surroundings.settings()?, url)?;
+    let to = address.place().to_string();
+    let from = context.workspace.open_store()?;
+    PostgresStore::create(&address)?;
+    let new = PostgresStore::open_if_there(&address)?
+        .ok_or_else(|| error!(StoreSchema, "{to} has no tables of cleo"))?;
+    let rows = store::copy(from, &Database::Postgres(Box::new(new)))?;
+    Ok(CopiedRows { to, rows })
+}
+
+/// Has a copy of a database made as a draft and moved to its place, and returns its size.
+pub(in crate::ops) fn write_copy(
+    file: &Path,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<u64> {
     let folder = file.parent().unwrap_or(file);
     // SQLite makes a journal beside the draft.
     let mut drafts = tempfile::Builder::new();
@@ -148,7 +184,7 @@ pub(in crate::ops) fn write_copy(store: &SqliteStore, file: &Path) -> Result<u64
     let drafts = drafts.prefix(".new-").tempdir_in(folder);
     let drafts = drafts.map_err(|cause| unwritable(file, cause))?;
     let draft = drafts.path().join("cleo.db");
-    store.copy_to(&draft, file)?;
+    make(&draft)?;
     let written = File::open(&draft).and_then(|written| {
         written.sync_all()?;
         let bytes = written.metadata()?.len();

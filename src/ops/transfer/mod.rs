@@ -11,5 +11,5 @@ mod tests;
 mod versions;
 
 pub(super) use export::write_copy;
-pub(crate) use export::{backup, each as each_task, export};
+pub(crate) use export::{backup, copy_store, each as each_task, export};
 pub(crate) use import::{Request, import, import_text};

@@ -71,7 +71,15 @@ impl PostgresStore {
 
     /// Checks that derived tables agree with the tasks. Each problem names the check and some of the rows.
     pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
-        self.begin(READ, None)?.disagreements()
+        self.begin_read()?.disagreements()
+    }
+
+    pub(super) fn begin_read(&self) -> Result<SqlTransaction<'_>> {
+        self.begin(READ, None)
+    }
+
+    pub(super) fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
+        self.begin(WRITE, stamp)
     }
 
     fn begin(&self, how: &str, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
@@ -126,15 +134,15 @@ impl PostgresStore {
 
 impl Store for PostgresStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(self.begin(READ, None)?))
+        Ok(Box::new(self.begin_read()?))
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(self.begin(WRITE, Some(stamp))?))
+        Ok(Box::new(self.begin_write(Some(stamp))?))
     }
 
     fn write_records(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(self.begin(WRITE, None)?))
+        Ok(Box::new(self.begin_write(None)?))
     }
 
     /// Returns a digest of which transactions are over. Transactions of other databases change it as well.

@@ -9,7 +9,7 @@ use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::records::Agents;
 
-const COLUMNS: &str = unchanged!("id, record", "id, is_runtime, record");
+pub(in crate::store) const COLUMNS: &str = unchanged!("id, record", "id, is_runtime, record");
 
 /// Name of the counter of changes of agents.
 const REVISION: &str = "agents";

@@ -17,6 +17,10 @@ pub(in crate::store) const CHANGES: &str =
             AND o.sum = checksum(o.at, o.by, o.command, o.first, o.undoes, o.undone_by) AS checksum
     FROM changes c JOIN operations o ON o.number = c.operation";
 
+pub(in crate::store) const OPERATION_SUM: &str =
+    "sum = checksum(at, by, command, first, undoes, undone_by)";
+pub(in crate::store) const CHANGE_SUM: &str = "sum = checksum(operation, kind, task, detail)";
+
 /// The condition that a change is one of an operation: from its first up to that of the next operation.
 macro_rules! within {
     () => {

@@ -9,7 +9,7 @@ use crate::phase::{Counts, Phase};
 use crate::store::Phases;
 use crate::task::rules::is_slug;
 
-const PHASE_COLUMNS: &str =
+pub(in crate::store) const PHASE_COLUMNS: &str =
     unchanged!("slug, position, name, description, status, started_at, completed_at");
 
 impl Phases for SqlTransaction<'_> {

@@ -24,6 +24,12 @@ pub(in crate::store) enum Link<'a> {
     Postgres(&'a Session),
 }
 
+impl<'a> SqlTransaction<'a> {
+    pub(in crate::store) fn link(&self) -> &Link<'a> {
+        &self.link
+    }
+}
+
 impl SqlTransaction<'_> {
     pub(in crate::store) fn is_postgres(&self) -> bool {
         matches!(self.link, Link::Postgres(_))
@@ -103,6 +109,26 @@ impl SqlTransaction<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Runs a query and gives each row to `take`, while the others are still to be read.
+    pub(in crate::store) fn each(
+        &self,
+        sql: &str,
+        mut take: impl FnMut(&Row<'_>) -> Result<()>,
+    ) -> Result<()> {
+        match &self.link {
+            Link::Sqlite { .. } => self.query(sql, (), |row| take(row).map(|()| true)),
+            Link::Postgres(session) => session.each(sql, |row| take(&Row::Postgres(row))),
+        }
+    }
+
+    /// Has PostgreSQL count what its planner goes by, as it does by itself after a while.
+    pub(in crate::store) fn analyze(&self) -> Result<()> {
+        match &self.link {
+            Link::Sqlite { .. } => Ok(()),
+            Link::Postgres(session) => session.run_batch("ANALYZE").map(drop),
+        }
     }
 
     /// Runs a query for one number; 0 where there is none.

@@ -284,7 +284,7 @@ impl SqlTransaction<'_> {
 }
 
 // Deleting a task clears the focus on it.
-const SESSION_COLUMNS: &str = unchanged!(
+pub(in crate::store) const SESSION_COLUMNS: &str = unchanged!(
     "number, name, status, scope, focus, holder, notes, started_at, ended_at",
     "number, name, status, scope, holder, notes, started_at, ended_at"
 );

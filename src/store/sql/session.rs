@@ -3,9 +3,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error as StdError;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use postgres::error::SqlState;
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Row, SimpleQueryMessage, Statement};
@@ -61,6 +63,36 @@ impl Session {
         Ok(usize::try_from(n_rows).unwrap_or(usize::MAX))
     }
 
+    /// Runs a query and gives each row to `take` as it comes. Nothing else may use the session meanwhile.
+    pub(in crate::store) fn each(
+        &self,
+        sql: &str,
+        mut take: impl FnMut(&Row) -> Result<()>,
+    ) -> Result<()> {
+        let statement = self.prepare(sql)?;
+        let mut taken = Ok(());
+        self.call(|client| {
+            let mut rows = client.query_raw(&statement, &[] as &[i64])?;
+            while taken.is_ok()
+                && let Some(row) = rows.next()?
+            {
+                taken = take(&row);
+            }
+            Ok(())
+        })?;
+        taken
+    }
+
+    /// Adds rows to a table: lines in the text form of `COPY`.
+    pub(in crate::store) fn load(&self, table: &str, lines: &str) -> Result<()> {
+        let written = self.call(|client| {
+            let mut copy = client.copy_in(&format!("COPY {table} FROM STDIN"))?;
+            let written = copy.write_all(lines.as_bytes());
+            copy.finish().map(|_| written)
+        })?;
+        written.map_err(|cause| Error::new(Code::StoreUnavailable, cause.to_string()))
+    }
+
     /// Runs statements of PostgreSQL without parameters, and returns the first column of the last row.
     pub(in crate::store) fn run_batch(&self, sql: &str) -> Result<Option<String>> {
         let messages = self.call(|client| client.simple_query(sql))?;
@@ -78,7 +110,9 @@ impl Session {
     ) -> Result<T> {
         let statement = self.prepare(sql)?;
         for (value, kind) in values.iter().zip(statement.params()) {
-            refuse_nul(value, kind)?;
+            if let Value::Text(text) = value {
+                refuse_nul(text, *kind == Type::JSON)?;
+            }
         }
         let values: Vec<Bound<'_>> = values.iter().map(Bound).collect();
         let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
@@ -166,11 +200,8 @@ fn is_of_network(fault: &postgres::Error) -> bool {
     message.contains("connect") || message.contains("timeout")
 }
 
-fn refuse_nul(value: &Value, kind: &Type) -> Result<()> {
-    let Value::Text(text) = value else {
-        return Ok(());
-    };
-    if text.contains('\0') || *kind == Type::JSON && has_escaped_nul(text) {
+pub(in crate::store) fn refuse_nul(text: &str, is_json: bool) -> Result<()> {
+    if text.contains('\0') || is_json && has_escaped_nul(text) {
         let message = "a text contains the character NUL (U+0000), which PostgreSQL cannot store";
         return Err(Error::new(Code::TextControl, message));
     }

@@ -307,7 +307,7 @@ impl Tasks for SqlTransaction<'_> {
 
 impl SqlTransaction<'_> {
     /// Writes a task and the rows that belong to it; `before` is what is there.
-    fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
+    pub(in crate::store) fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         refuse_deep(&json(&task.extra))?;
         if let Some(before) = before
             && (&before.title, &before.description) != (&task.title, &task.description)

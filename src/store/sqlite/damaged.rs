@@ -70,7 +70,7 @@ const REMOVABLE: [(&str, &str, &str, Read, &str); 8] = [
 impl SqliteStore {
     /// Reads every row. The damaged ones are noted in [`left_out`](crate::store::left_out).
     pub(crate) fn read_every_row(&mut self) -> Result<()> {
-        let open = &self.begin("BEGIN DEFERRED", None, None)?;
+        let open = &self.begin_read()?;
         let all = |columns: &str, from: &str, read: Read| {
             open.all(&format!("SELECT {columns} FROM {from}"), (), read)
         };

@@ -35,7 +35,7 @@ impl SqliteStore {
         let lost =
             (!lost.is_empty()).then(|| format!("a reference leads nowhere: {}", lost.join(", ")));
         let mut problems = Vec::from_iter(lost);
-        problems.extend(self.begin("BEGIN DEFERRED", None, None)?.disagreements()?);
+        problems.extend(self.begin_read()?.disagreements()?);
         let words = "INSERT INTO task_text (task_text, rank) VALUES ('integrity-check', 1)";
         let checked = self.connection.execute_batch(words);
         let code = checked.err().and_then(|cause| cause.sqlite_error_code());

@@ -51,7 +51,7 @@ impl SqliteStore {
     /// Begins a write transaction after a wait for the lock on the folder, by which writers take turns; SQLite itself
     /// excludes other writers. A store whose files were replaced meanwhile is refused: what is written there would be
     /// lost.
-    fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
+    pub(super) fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
         let folder = self.path.parent().map(File::open);
         let turn = match folder.and_then(|folder| lock_in_turn(folder.ok()?, PATIENCE).ok()) {
             Some(None) => return Err(faults::busy(&self.path)),
@@ -60,6 +60,10 @@ impl SqliteStore {
         };
         self.files.require_unchanged(&self.path)?;
         self.begin(BEGIN, stamp, turn)
+    }
+
+    pub(super) fn begin_read(&self) -> Result<SqlTransaction<'_>> {
+        self.begin("BEGIN DEFERRED", None, None)
     }
 
     fn begin(
@@ -89,7 +93,7 @@ impl Drop for SqliteStore {
 
 impl Store for SqliteStore {
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>> {
-        Ok(Box::new(self.begin("BEGIN DEFERRED", None, None)?))
+        Ok(Box::new(self.begin_read()?))
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {

@@ -17,6 +17,7 @@ use crate::id::TaskId;
 use crate::store::sql::SqlTransaction;
 use crate::store::sql::faults::Faults;
 use crate::store::sql::row::Row;
+use crate::store::sql::{agents, chat, conversations, log, phases, records, runs};
 use crate::store::{Tasks, Transaction};
 
 /// Maximum number of failed attempts to copy a part of a table; what is left then counts as lost.
@@ -30,6 +31,24 @@ const REFERENCES: &str = "SELECT m.name, iif(i.\"notnull\", 'DELETE FROM ' || m.
         || ' WHERE ' || i.name || ' NOT IN (SELECT ' || f.\"to\" || ' FROM ' || f.\"table\" || ')'
     FROM sqlite_schema m, pragma_foreign_key_list(m.name) f, pragma_table_info(m.name) i
     WHERE m.type = 'table' AND i.name = f.\"from\"";
+
+/// The tables with checksums of rows, but for tasks, and the expressions that compare these.
+const SUMMED: [(&str, &str); 14] = [
+    ("spawns", records::SPAWN_COLUMNS),
+    ("links", records::LINK_COLUMNS),
+    ("gates", records::GATE_COLUMNS),
+    ("claims", records::CLAIM_COLUMNS),
+    ("sessions", records::SESSION_COLUMNS),
+    ("phases", phases::PHASE_COLUMNS),
+    ("operations", log::OPERATION_SUM),
+    ("changes", log::CHANGE_SUM),
+    ("agents", agents::COLUMNS),
+    ("runs", runs::COLUMNS),
+    ("events", runs::EVENT),
+    ("conversations", conversations::COLUMNS),
+    ("messages", conversations::MESSAGE),
+    ("records", chat::COLUMNS),
+];
 
 impl SqliteStore {
     /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere. Returns what was removed.
@@ -104,6 +123,27 @@ impl SqliteStore {
         open.commit()?;
         new.checkpoint()?;
         Ok(lost)
+    }
+
+    /// Gives the rows of a copy what only a file has: checksums, and what is derived. Numbers below `next` are not given
+    /// again.
+    pub(in crate::store) fn complete_copy(
+        &self,
+        open: &SqlTransaction<'_>,
+        next: TaskId,
+    ) -> Result<()> {
+        for (table, columns) in SUMMED {
+            let (_, sum) = columns.split_once("sum = ").unwrap_or_default();
+            let sum = sum.trim_end_matches(" AS checksum");
+            let sql = format!("UPDATE {table} SET sum = {sum}");
+            self.connection.execute(&sql, ()).at(&self.path)?;
+        }
+        self.derive(open, next.0)?;
+        let numbers = open.all("SELECT number FROM tasks", (), |row| row.get(0).map(TaskId))?;
+        numbers.into_iter().try_for_each(|number| {
+            let task = open.salvage(number)?;
+            task.map_or(Ok(()), |task| open.write(Some(&task), &task))
+        })
     }
 
     /// Computes what is kept beside the tasks, and returns which references were removed because they led nowhere. Numbers
