@@ -189,6 +189,24 @@ fn readable_rows_of_broken_database_are_saved() {
 }
 
 #[test]
+fn broken_index_is_made_anew_in_place() {
+    let mut world = World::new();
+    world.move_log();
+    let place = world.workspace.path(DATABASE);
+    let connection = Connection::open(place).unwrap();
+    let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'tasks_by_status'";
+    let root: u32 = connection.query_row(root, (), |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut database = world.database.clone();
+    // The number of rows in the page.
+    database[(root as usize - 1) * 4096 + 3..][..2].copy_from_slice(&[0, 3]);
+    world.put(&database, b"");
+    assert_eq!(world.workspace.ask("doctor")["success"], false);
+    world.workspace.ok("doctor --fix");
+    assert_eq!(world.answers(), world.right);
+}
+
+#[test]
 fn rows_below_damaged_schema_are_saved() {
     let mut world = World::new();
     world.move_log();
@@ -202,7 +220,7 @@ fn rows_below_damaged_schema_are_saved() {
     let report = workspace.ask("doctor --fix")["result"]["findings"].to_string();
     let file = report.split("cleo.db-saved-").nth(1);
     let file = file.unwrap_or_else(|| panic!("{report}"));
-    assert!(!report.contains(r#""fix":"cleo doctor --fix""#), "{report}");
+    assert!(!report.contains("doctor --fix"), "{report}");
     let saved = fs::read(workspace.path(&format!("{DATABASE}-saved-{}", &file[..16])));
     world.put(&saved.unwrap(), b"");
     assert_eq!(world.answers(), world.right);

@@ -59,23 +59,21 @@ pub(super) fn repair(workspace: &Workspace, now: &str) -> Result<Vec<Finding>> {
         }
         Err(error) => return Err(error),
     };
-    let broken = store.broken_pages()?;
-    if broken.is_empty() && store.disagreements()?.is_empty() {
+    if store.broken_pages()?.is_empty() && store.disagreements()?.is_empty() {
         return Ok(vec![Finding::ok(check, "nothing needs it")]);
     }
     let moment = now.replace(['-', ':'], "");
     let kept = folder.join(format!("cleo.db-{moment}"));
-    // SQLite refuses to write to a file with broken pages besides those of indexes.
-    if broken.iter().all(|problem| problem.contains(" index "))
-        && write_copy(&kept, |draft| store.copy_to(draft, &kept)).is_ok()
-        && let Ok(lost) = store.rebuild_derived()
-        && store.broken_pages()?.is_empty()
-    {
-        let message = format!(
-            "indexes, references, counts, graph and words were made anew; {} is the database as it was",
-            kept.display()
-        );
-        return Ok(describe_repair(message, lost));
+    // A copy needs all tables and no index.
+    if write_copy(&kept, |draft| store.copy_to(draft, &kept)).is_ok() {
+        if let Ok(Some(lost)) = store.rebuild_derived() {
+            let message = format!(
+                "indexes, references, counts, graph and words were made anew; {} is the database as it was",
+                kept.display()
+            );
+            return Ok(describe_repair(message, lost));
+        }
+        let _ = fs::remove_file(&kept);
     }
     save_readable(&folder, |_| Ok(store))
 }

@@ -158,7 +158,7 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
 
 /// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
 fn list_leftovers(workspace: &Workspace) -> BTreeSet<PathBuf> {
-    let folders = [(".", 2), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
+    let folders = [("", 2), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
     let files = folders.into_iter().flat_map(|(folder, depth)| {
         let walk = WalkDir::new(workspace.root.join(folder)).follow_root_links(false);
         walk.max_depth(depth).into_iter().flatten()

@@ -156,10 +156,13 @@ pub(crate) fn examine(
     if request.fix {
         // It was just done, and says how to use what it saved.
         let again = ["cleo doctor --fix", "cleo explain E_STORE_CORRUPT"].map(Some);
-        let again = findings
-            .iter_mut()
-            .filter(|one| again.contains(&one.fix.as_deref()));
-        again.for_each(|one| one.fix = Some("cleo backup --help".to_string()));
+        for finding in &mut findings {
+            if again.contains(&finding.fix.as_deref()) {
+                finding.fix = Some("cleo backup --help".to_string());
+                let way = ", or save what can be read by `cleo doctor --fix`";
+                finding.message = finding.message.replace(way, "");
+            }
+        }
     }
     let count = |status| findings.iter().filter(|one| one.status == status).count();
     let (warned, failed) = (count(Status::Warn), count(Status::Fail));

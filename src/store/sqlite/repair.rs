@@ -51,12 +51,16 @@ const SUMMED: [(&str, &str); 14] = [
 ];
 
 impl SqliteStore {
-    /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere. Returns what was removed.
-    pub(crate) fn rebuild_derived(&self) -> Result<Vec<String>> {
+    /// Makes indexes, graph, counts and words anew, and removes references that lead nowhere. Returns what was removed;
+    /// none, and nothing is changed, where other pages are broken too.
+    pub(crate) fn rebuild_derived(&self) -> Result<Option<Vec<String>>> {
         let open = Box::new(self.begin_write(None)?);
         open.execute("REINDEX", ())?;
         let lost = self.derive(&open, 1)?;
-        open.commit().map(|_| lost)
+        match self.broken_pages()?.is_empty() {
+            true => open.commit().map(|_| Some(lost)),
+            false => Ok(None),
+        }
     }
 
     /// Opens a copy of a database whose schema cannot be read, with the statements of a new one in their places.
