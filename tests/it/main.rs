@@ -61,6 +61,7 @@ mod readme;
 mod refusals;
 mod reports;
 mod route;
+mod row_security;
 mod running;
 mod running_isolated;
 mod running_killed;

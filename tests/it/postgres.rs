@@ -10,13 +10,18 @@ use crate::served::Served;
 use crate::world::{TestWorkspace, assert_fields, document, expect_exit, says, skip};
 
 /// A database of its own, which goes when it is dropped.
-struct Scratch {
-    server: Config,
-    name: String,
+pub(crate) struct Scratch {
+    pub(crate) server: Config,
+    pub(crate) name: String,
 }
 
 impl Scratch {
-    fn run(&self, sql: &str) {
+    pub(crate) fn connect(&self) -> Client {
+        let mut config = self.server.clone();
+        config.dbname(&self.name).connect(NoTls).unwrap()
+    }
+
+    pub(crate) fn run(&self, sql: &str) {
         let mut client: Client = self.server.connect(NoTls).unwrap();
         client.batch_execute(sql).unwrap();
     }
@@ -51,7 +56,7 @@ fn prepare(test: &str) -> Option<(Scratch, TestWorkspace, String)> {
     Some((scratch, workspace, url))
 }
 
-fn init(test: &str) -> Option<(Scratch, TestWorkspace)> {
+pub(crate) fn init(test: &str) -> Option<(Scratch, TestWorkspace)> {
     let (scratch, workspace, url) = prepare(test)?;
     workspace.ok(&format!("init --store {url}"));
     Some((scratch, workspace))
@@ -206,7 +211,7 @@ fn database_without_tables_is_not_written_to() {
 
 #[test]
 fn copies_to_server_and_back_are_equal() {
-    let Some((_scratch, workspace, url)) = prepare("copies") else {
+    let Some((scratch, workspace, url)) = prepare("copies") else {
         return;
     };
     workspace.ok("init");
@@ -238,6 +243,9 @@ fn copies_to_server_and_back_are_equal() {
     workspace.shell("rm .cleo/cleo.db*");
     workspace.ok(&format!("init --store {url}"));
     assert_eq!(everything(), before);
+    let owners = "SELECT count(*) FROM cleo.task_owners WHERE user_id <> ''";
+    let owners = scratch.connect().query_one(owners, &[]).unwrap();
+    assert_eq!(owners.get::<_, i64>(0), 2);
     assert_eq!(workspace.result("add Later")["task"]["id"], "T4");
     workspace.ok("undo");
 

@@ -66,10 +66,23 @@ impl Served {
 
     /// Calls and returns the status and what was answered, where that is JSON.
     pub(crate) fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        self.call_as(None, method, path, body)
+    }
+
+    /// Calls with the secret of a token, if there is one.
+    pub(crate) fn call_as(
+        &self,
+        secret: Option<&str>,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> (u16, Value) {
         let text = body.to_string();
+        let token = secret.map(|secret| format!("authorization: Bearer {secret}\r\n"));
+        let token = token.unwrap_or_default();
         let answer = self.raw(
             format!(
-                "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\
+                "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{token}\
                  content-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
                 self.address,
                 text.len()

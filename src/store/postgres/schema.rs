@@ -11,13 +11,16 @@ pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Returns the statements of a migration. A released one is never changed.
 type Migration = fn(&str) -> String;
 
-const MIGRATIONS: &[Migration] = &[|collation| {
-    let functions = include_str!("functions.sql").replace("COLLATION", collation);
-    format!(
-        "{};\n{functions}",
-        translate_schema(SCHEMA).trim_end().trim_end_matches(';')
-    )
-}];
+const MIGRATIONS: &[Migration] = &[
+    |collation| {
+        let functions = include_str!("functions.sql").replace("COLLATION", collation);
+        format!(
+            "{};\n{functions}",
+            translate_schema(SCHEMA).trim_end().trim_end_matches(';')
+        )
+    },
+    |_| include_str!("migrations/20250903000001_create_agents_system.sql").to_string(),
+];
 
 /// Creates the schema only where it is missing: where an administrator made it, the role may lack the right.
 const PREPARE: &str = "BEGIN;

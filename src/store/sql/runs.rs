@@ -89,7 +89,9 @@ impl Runs for SqlTransaction<'_> {
     }
 
     fn owners(&self) -> Result<Vec<String>> {
-        let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
+        // A run that somebody inserted by SQL has none.
+        let sql =
+            "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running') AND owner <> ''
             ORDER BY owner";
         self.all(sql, (), |row| {
             read_checked_id(row, 0, |owner| owner.is_empty() || id::is_plain(owner))

@@ -44,7 +44,8 @@ macro_rules! columns {
             [$(task.$field.write()),+].into_iter()
         }
 
-        /// Reads a task, and whether it has its checksum. `fail` decides whether an unreadable column is an error or has its default.
+        /// Reads a task, and whether it has its checksum, which PostgreSQL does not keep. `fail` decides whether an
+        /// unreadable column is an error or has its default.
         fn read_columns(
             row: &Row<'_>,
             fail: impl Fn(rusqlite::Error) -> rusqlite::Result<()>,
@@ -73,7 +74,8 @@ macro_rules! columns {
                 }
             )+
             let sum = row.get_ref(column + 1)?.as_i64();
-            Ok((task, sum == Ok(checksum.sum().into())))
+            let is_unchanged = matches!(row, Row::Postgres(_)) || sum == Ok(checksum.sum().into());
+            Ok((task, is_unchanged))
         }
     };
 }
