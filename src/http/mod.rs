@@ -25,6 +25,7 @@ mod chat;
 mod executions;
 mod executors;
 mod plans;
+mod probes;
 mod query;
 mod routing;
 mod runs;

@@ -84,6 +84,7 @@ async fn respond(
     mut request: Request,
     next: Next,
 ) -> Response<Body> {
+    let since = Instant::now();
     let mut response = match check(&server, peer, &request) {
         Ok(_) if guard::head(&request) > guard::HEAD_MAX => refuse_head(&request).response(),
         Ok(caller) => {
@@ -108,6 +109,7 @@ async fn respond(
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
     }
+    server.answered.count(response.status(), since.elapsed());
     response
 }
 

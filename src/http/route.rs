@@ -22,8 +22,8 @@ use super::call::Call;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
-    agents, chat, events, executions, openapi, operations, plans, query, routing, runs, session,
-    work,
+    agents, chat, events, executions, openapi, operations, plans, probes, query, routing, runs,
+    session, work,
 };
 use crate::error::Result;
 #[cfg(feature = "schemas")]
@@ -263,6 +263,7 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         openapi::routes(),
         operations::routes(),
         plans::routes(),
+        probes::routes(),
         query::routes(),
         routing::routes(),
         runs::routes(),

@@ -11,6 +11,7 @@ use super::events::feed::Feed;
 use super::executors::Executors;
 use super::keys::Keys;
 use super::pages::Pages;
+use super::probes::Answered;
 use super::rate::Rates;
 use crate::config::Settings;
 use crate::error::Result;
@@ -79,6 +80,7 @@ pub(crate) struct Server {
     pub(super) calls: Arc<Semaphore>,
     /// Permits for calls that wait for models or workers.
     pub(super) answers: Arc<Semaphore>,
+    pub(super) answered: Answered,
     pub(super) keys: Keys,
     pub(super) feed: Arc<Feed>,
     pub(super) pages: Pages,
@@ -117,6 +119,7 @@ impl Server {
             rates: Rates::new(options.rate),
             calls: Arc::new(Semaphore::new(options.max_calls)),
             answers: Arc::new(Semaphore::new(options.jobs.max(1))),
+            answered: Answered::default(),
             keys: Keys::default(),
             contexts: Mutex::default(),
             cache: Arc::default(),

@@ -14,18 +14,6 @@ use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = [
-        Route::get("/health", |_| {
-            Answer::ok(&Health {
-                status: "ok",
-                message: "Supervisor is running",
-            })
-        })
-        .about("Returns the health of the server")
-        .answers::<Health>(200)
-        .quick()
-        // Health probes may add parameters against caches.
-        .page()
-        .open(),
         Route::get("/api/status", status)
             .about("Returns the workspace, the caller and the number of items of each kind")
             .answers::<Standing>(200),
@@ -161,11 +149,4 @@ fn status(call: &Call) -> Result<Answer> {
             counts,
         },
     })
-}
-
-/// The form of the specification.
-#[derive(Serialize, schemars::JsonSchema)]
-struct Health {
-    status: &'static str,
-    message: &'static str,
 }

@@ -27,6 +27,14 @@ impl Database {
         }
     }
 
+    /// Returns a number that changes soon after a commit of another process.
+    pub(crate) fn watch(&self) -> Result<u64> {
+        match self {
+            Database::Sqlite(store) => store.version(),
+            Database::Postgres(store) => store.watch(),
+        }
+    }
+
     /// Checks every page and index of a file. PostgreSQL checks its own.
     pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
         match self {

@@ -27,9 +27,18 @@ impl Scratch {
     }
 }
 
+impl Scratch {
+    fn drop(&self) {
+        self.run(&format!(
+            "DROP DATABASE IF EXISTS {} WITH (FORCE)",
+            self.name
+        ));
+    }
+}
+
 impl Drop for Scratch {
     fn drop(&mut self) {
-        self.run(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        Scratch::drop(self);
     }
 }
 
@@ -150,7 +159,7 @@ fn agents_work_through_planned_epic() {
 
 #[test]
 fn server_answers_from_database_and_sees_changes_of_others() {
-    let Some((_scratch, workspace)) = init("serve") else {
+    let Some((scratch, workspace)) = init("serve") else {
         return;
     };
     workspace.ok("add One");
@@ -163,6 +172,9 @@ fn server_answers_from_database_and_sees_changes_of_others() {
     let asked = json!({"input": "history of war"});
     let told = server.post("/api/agents/execute?wait=true", &asked);
     assert_eq!(told["execution"]["status"], "completed", "{told}");
+    assert_eq!(server.get("/ready")["status"], "ok");
+    scratch.drop();
+    assert!(server.call("GET", "/ready", &json!(null)).0 >= 500);
 }
 
 #[test]

@@ -1872,6 +1872,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists figures of the server and its tasks in the form of Prometheus */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -1900,6 +1917,23 @@ export interface paths {
         put?: never;
         /** Answers a query with workers */
         post: operations["postQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads from the database: whether the server can answer */
+        get: operations["getReady"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3081,7 +3115,7 @@ export interface components {
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
-            created_at?: string | null;
+            created_at?: ((string | unknown | unknown) | null) | unknown | unknown;
             created_by?: string | null;
             /**
              * Format: date
@@ -3113,7 +3147,7 @@ export interface components {
             actionable: boolean;
             agent_type?: string | null;
             /** @description When it was appended, RFC 3339. */
-            created_at?: string | null;
+            created_at?: ((string | unknown | unknown) | null) | unknown | unknown;
             created_by?: string | null;
             /**
              * Format: date
@@ -9421,6 +9455,26 @@ export interface operations {
             };
         };
     };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lists figures of the server and its tasks in the form of Prometheus */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain; version=0.0.4; charset=utf-8": unknown;
+                };
+            };
+        };
+    };
     getOpenapiJson: {
         parameters: {
             query?: never;
@@ -9457,6 +9511,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueryReply"];
+                };
+            };
+        };
+    };
+    getReady: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Reads from the database: whether the server can answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };

@@ -85,6 +85,10 @@ impl Feed {
         self.wakes.notify_one();
     }
 
+    pub(in crate::http) fn listeners(&self) -> usize {
+        self.state().listeners()
+    }
+
     pub(in crate::http) fn close(&self) {
         self.state().sender = None;
         self.wakes.notify_one();

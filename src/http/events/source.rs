@@ -70,7 +70,7 @@ impl Source {
     }
 
     pub(super) fn has_changed(&mut self) -> Result<bool> {
-        let now = Some(self.store.version()?);
+        let now = Some(self.store.watch()?);
         let changed = now != self.seen;
         self.seen = now;
         Ok(changed)

@@ -1,3 +1,6 @@
+use regex::Regex;
+use serde_json::json;
+
 use super::World;
 use super::work::plan_epic;
 use crate::config::Settings;
@@ -63,4 +66,50 @@ fn new_agent_inherits_no_status_from_removed_one() {
         POST /api/agents/create {"name": "R", "prompt": "p", "command": ["true"], "intents": ["a.b"]} -> 201 {"agent": {"standing": "untrusted"}}
         "#,
     );
+}
+
+#[test]
+fn probes_tell_health_and_figures() {
+    let world = World::new();
+    world
+        .post("/api/work/tasks", json!({"title": "One"}))
+        .with(201);
+    assert_eq!(world.get("/ready?nocache=1").with(200)["status"], "ok");
+    assert_eq!(world.get("/nothing").status, 404);
+    let told = world.get("/metrics");
+    assert!(
+        told.header("content-type")
+            .starts_with("text/plain; version=0.0.4")
+    );
+    let seconds = Regex::new(r"(seconds_total|_info\S+) [0-9.]+").unwrap();
+    insta::assert_snapshot!(seconds.replace_all(&told.text(), "$1 N"), @r#"
+    # TYPE cleo_build_info gauge
+    cleo_build_info{version="0.1.0"} N
+    # TYPE cleo_request_seconds_total counter
+    cleo_request_seconds_total N
+    # TYPE cleo_requests_total counter
+    cleo_requests_total{class="1xx"} 0
+    cleo_requests_total{class="2xx"} 2
+    cleo_requests_total{class="3xx"} 0
+    cleo_requests_total{class="4xx"} 1
+    cleo_requests_total{class="5xx"} 0
+    # TYPE cleo_requests_in_progress gauge
+    cleo_requests_in_progress 1
+    # TYPE cleo_answers_in_progress gauge
+    cleo_answers_in_progress 0
+    # TYPE cleo_listeners gauge
+    cleo_listeners 0
+    # TYPE cleo_open_tasks gauge
+    cleo_open_tasks 1
+    # TYPE cleo_ready_tasks gauge
+    cleo_ready_tasks 1
+    # TYPE cleo_live_runs gauge
+    cleo_live_runs 0
+    # TYPE cleo_agents_at_work gauge
+    cleo_agents_at_work 0
+    # TYPE cleo_agents gauge
+    cleo_agents 4
+    # TYPE cleo_conversations gauge
+    cleo_conversations 0
+    "#);
 }

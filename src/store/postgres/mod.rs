@@ -4,7 +4,7 @@ pub(crate) mod address;
 mod schema;
 mod tls;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +19,8 @@ pub(crate) use address::Address;
 /// Time limit for other writers, and for a server that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two looks for commits of which the server did not tell.
+const LOOK: Duration = Duration::from_millis(500);
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Writers take turns, as with SQLite: numbers of rows, counters and claims need no other locks. Each statement sees what
@@ -32,6 +34,8 @@ pub(crate) struct PostgresStore {
     session: Session,
     /// The number of the open write transaction.
     number: RefCell<Option<String>>,
+    /// The version that [`PostgresStore::watch`] saw last, and when.
+    watched: Cell<Option<(u64, Instant)>>,
 }
 
 impl PostgresStore {
@@ -66,6 +70,7 @@ impl PostgresStore {
             address: address.clone(),
             session: Session::new(address.connect(PATIENCE)?, address.place()),
             number: RefCell::default(),
+            watched: Cell::default(),
         })
     }
 
@@ -109,9 +114,28 @@ impl PostgresStore {
     }
 
     fn reconnect(&self) -> Result<()> {
+        self.watched.take();
         thread::sleep(PAUSE);
         self.session.replace(self.address.connect(PATIENCE)?);
         Ok(())
+    }
+
+    /// Returns a number that changes soon after a commit of another process: the server tells of it, and where it does
+    /// not, the next look finds it. Cheaper than [`Store::version`], which is never late.
+    pub(crate) fn watch(&self) -> Result<u64> {
+        // A lost connection counts as a notice: the next line makes it anew.
+        if let Some((version, since)) = self.watched.get()
+            && since.elapsed() < LOOK
+            && !self.session.has_notices().unwrap_or(true)
+        {
+            return Ok(version);
+        }
+        let version = self.version()?;
+        if self.watched.get().is_none() {
+            self.session.run_batch("LISTEN cleo")?;
+        }
+        self.watched.set(Some((version, Instant::now())));
+        Ok(version)
     }
 
     /// Asks the server whether a transaction was committed whose connection was lost meanwhile.
@@ -162,7 +186,11 @@ impl Store for PostgresStore {
 
 impl Backend for PostgresStore {
     fn commit(&self) -> Result<()> {
-        match self.session.run_batch("COMMIT") {
+        let is_write = self.number.borrow().is_some();
+        match self.session.run_batch(match is_write {
+            true => "NOTIFY cleo; COMMIT",
+            false => "COMMIT",
+        }) {
             Err(error) if error.code == Code::StoreUnavailable => self.resolve_commit(error),
             done => done.map(drop),
         }

@@ -123,11 +123,14 @@ fn version_changes_with_commits_of_others() {
         return;
     };
     let (store, mut other) = (scratch.open(), scratch.open());
-    let before = store.version().unwrap();
+    let (before, watched) = (store.version().unwrap(), store.watch().unwrap());
+    assert_eq!(store.watch().unwrap(), watched);
     let mut transaction = other.write_records().unwrap();
     transaction.use_agent("ada", "now").unwrap();
     transaction.commit().unwrap();
     assert_ne!(store.version().unwrap(), before);
+    // It is told of soon.
+    while store.watch().unwrap() == watched {}
 }
 
 #[test]

@@ -93,6 +93,11 @@ impl Session {
         written.map_err(|cause| Error::new(Code::StoreUnavailable, cause.to_string()))
     }
 
+    /// Returns whether the server has told of commits since the last look. It waits for nothing.
+    pub(in crate::store) fn has_notices(&self) -> Result<bool> {
+        self.call(|client| Ok(client.notifications().iter().count()? > 0))
+    }
+
     /// Runs statements of PostgreSQL without parameters, and returns the first column of the last row.
     pub(in crate::store) fn run_batch(&self, sql: &str) -> Result<Option<String>> {
         let messages = self.call(|client| client.simple_query(sql))?;
