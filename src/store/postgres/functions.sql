@@ -1,4 +1,4 @@
--- Functions that statements of both databases call, and the index of words.
+-- Functions that statements of both databases call, the index of words, and tokens of writes.
 CREATE FUNCTION instr(whole text, part text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN strpos(whole, part);
 
@@ -18,5 +18,11 @@ CREATE FUNCTION word_text(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALL
 CREATE FUNCTION words(title text, description text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN setweight(to_tsvector('simple', word_text(title)), 'A')
         || setweight(to_tsvector('simple', word_text("left"(description, 200000))), 'D');
+
+-- A token of each of the last writes: by it, a client whose connection was lost knows whether its write was committed.
+CREATE TABLE commits (
+    number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    token UUID NOT NULL UNIQUE DEFAULT gen_random_uuid()
+);
 
 CREATE INDEX tasks_by_words ON tasks USING gin (words(title, description));

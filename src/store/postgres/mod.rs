@@ -24,16 +24,21 @@ const LOOK: Duration = Duration::from_millis(500);
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// Writers take turns, as with SQLite: numbers of rows, counters and claims need no other locks. Each statement sees what
-/// was committed before it. The last line is the number by which [`PostgresStore::resolve_commit`] knows the transaction.
-const WRITE: &str = "BEGIN; SET LOCAL lock_timeout = '30s';
-    SELECT pg_advisory_xact_lock(hashtextextended('cleo ' || current_schema(), 0));
-    SELECT pg_current_xact_id()";
+/// was committed before it.
+const TURN: &str = "BEGIN; SET LOCAL lock_timeout = '30s';
+    SELECT pg_advisory_xact_lock(hashtextextended('cleo ' || current_schema(), 0));";
+/// Leaves a token, by which [`PostgresStore::resolve_commit`] knows the transaction: after a crash, the server may give its
+/// number to another one. Only the last tokens stay.
+const LEAVE_TOKEN: &str =
+    "WITH new AS (INSERT INTO commits DEFAULT VALUES RETURNING number, token),
+    old AS (DELETE FROM commits USING new WHERE commits.number <= new.number - 100000)
+    SELECT token FROM new";
 
 pub(crate) struct PostgresStore {
     address: Address,
     session: Session,
-    /// The number of the open write transaction.
-    number: RefCell<Option<String>>,
+    /// The token of the open write transaction.
+    token: RefCell<Option<String>>,
     /// The version that [`PostgresStore::watch`] saw last, and when.
     watched: Cell<Option<(u64, Instant)>>,
 }
@@ -69,7 +74,7 @@ impl PostgresStore {
         Ok(PostgresStore {
             address: address.clone(),
             session: Session::new(address.connect(PATIENCE)?, address.place()),
-            number: RefCell::default(),
+            token: RefCell::default(),
             watched: Cell::default(),
         })
     }
@@ -84,14 +89,14 @@ impl PostgresStore {
     }
 
     pub(super) fn begin_write(&self, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
-        self.begin(WRITE, stamp)
+        self.begin(&format!("{TURN} {LEAVE_TOKEN}"), stamp)
     }
 
     fn begin(&self, how: &str, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
         let since = Instant::now();
-        let number = loop {
+        let token = loop {
             match self.session.run_batch(how) {
-                Ok(number) => break number,
+                Ok(token) => break token,
                 // Nothing was done yet, so a lost connection is made anew.
                 Err(error) if self.can_retry(&error, since) => self.reconnect()?,
                 Err(error) => {
@@ -100,7 +105,7 @@ impl PostgresStore {
                 }
             }
         };
-        self.number.replace(number);
+        self.token.replace(token);
         Ok(SqlTransaction::new(
             self,
             Link::Postgres(&self.session),
@@ -140,15 +145,15 @@ impl PostgresStore {
 
     /// Asks the server whether a transaction was committed whose connection was lost meanwhile.
     fn resolve_commit(&self, error: Error) -> Result<()> {
-        let Some(number) = self.number.take() else {
+        let Some(token) = self.token.take() else {
             return Err(error);
         };
         let since = Instant::now();
-        let sql = format!("SELECT pg_xact_status(CAST('{number}' AS xid8))");
+        // Once it is this one's turn, the other has ended.
+        let sql = format!("{TURN} SELECT count(*) FROM commits WHERE token = '{token}'; COMMIT");
         loop {
             match self.reconnect().and_then(|()| self.session.run_batch(&sql)) {
-                Ok(Some(status)) if status == "committed" => return Ok(()),
-                Ok(Some(status)) if status == "in progress" && since.elapsed() < PATIENCE => {}
+                Ok(Some(count)) if count == "1" => return Ok(()),
                 Err(again) if self.can_retry(&again, since) => {}
                 _ => return Err(error),
             }
@@ -186,7 +191,7 @@ impl Store for PostgresStore {
 
 impl Backend for PostgresStore {
     fn commit(&self) -> Result<()> {
-        let is_write = self.number.borrow().is_some();
+        let is_write = self.token.borrow().is_some();
         match self.session.run_batch(match is_write {
             true => "NOTIFY cleo; COMMIT",
             false => "COMMIT",

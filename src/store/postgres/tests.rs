@@ -118,6 +118,21 @@ fn lost_connection_is_made_anew_and_half_a_write_is_lost() {
 }
 
 #[test]
+fn lost_answer_to_commit_is_asked_for() {
+    let Some(scratch) = Scratch::create() else {
+        return;
+    };
+    let store = scratch.open();
+    for (end, is_committed) in [("COMMIT", true), ("ROLLBACK", false)] {
+        let transaction = store.begin_write(None).unwrap();
+        store.session.run_batch(end).unwrap();
+        drop(transaction);
+        let lost = crate::error::Error::new(Code::StoreUnavailable, "lost");
+        assert_eq!(store.resolve_commit(lost).is_ok(), is_committed, "{end}");
+    }
+}
+
+#[test]
 fn version_changes_with_commits_of_others() {
     let Some(scratch) = Scratch::create() else {
         return;
