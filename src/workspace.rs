@@ -44,6 +44,8 @@ pub(crate) struct Workspace {
     pub(crate) main: Option<PathBuf>,
     /// The address of the database where it is on a server, or why it cannot be used.
     pub(crate) server: Option<Arc<Result<Address>>>,
+    /// The only user whose rows its stores see, where the database can restrict them.
+    pub(crate) user: Option<Arc<str>>,
 }
 
 impl PartialEq for Workspace {
@@ -58,6 +60,7 @@ impl From<PathBuf> for Workspace {
             root,
             main: None,
             server: None,
+            user: None,
         }
     }
 }
@@ -309,6 +312,7 @@ impl Workspace {
             return Ok(store.map(Database::Sqlite));
         };
         let store = PostgresStore::open_if_there(address)?;
+        let store = store.map(|store| store.for_user(self.user.clone()));
         Ok(store.map(|store| Database::Postgres(Box::new(store))))
     }
 

@@ -41,8 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
 /// Returns a predicate for ids that are hidden from the caller. An unknown id may have been that of
 /// another user's agent, so only callers who see everything get it.
 pub(super) fn find_unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
-    let all = call.server.agents(None)?;
-    let user = call.visible_user().map(String::from);
+    let all = call.server.agents(None, None)?;
+    let user = call.caller.visible_user().map(String::from);
     Ok(move |id: &String| {
         let agent = all.index.agent(id);
         user.is_some() && agent.is_none_or(|agent| !agent.is_seen_by(user.as_deref()))

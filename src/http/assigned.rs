@@ -18,7 +18,8 @@ pub(super) fn hide_unseen_agents(call: &Call, answer: Answer) -> Result<Answer> 
         path if path.starts_with("/api/tasks") => "assigned_to",
         _ => return Ok(answer),
     };
-    if call.visible_user().is_none() {
+    // Tasks are shared, so that only this hides the agents of others in them.
+    if call.caller.visible_user().is_none() {
         return Ok(answer);
     }
     let is_unseen = find_unseen(call)?;

@@ -13,8 +13,9 @@ use super::body;
 use super::guard::Caller;
 use super::server::{Lent, Server};
 use crate::error::{Code, Error, Result, is_control_character, shorten};
+use crate::ops::agents::View;
 use crate::ops::operation::Nothing;
-use crate::ops::{Notes, Surroundings};
+use crate::ops::{Notes, Surroundings, checks_users};
 use crate::strict::Input;
 
 /// Maximum length of an error about a value, in characters.
@@ -141,7 +142,13 @@ impl Call {
 
     /// Returns the user whose rows are visible, or `None` for all users.
     pub(super) fn visible_user(&self) -> Option<&str> {
-        self.caller.visible_user()
+        self.caller.visible_user().filter(|_| checks_users())
+    }
+
+    /// Returns the agents that the caller sees.
+    pub(super) fn agents(&self) -> Result<Arc<View>> {
+        let (owner, user) = (self.caller.visible_user(), self.visible_user());
+        self.server.agents(owner, user)
     }
 
     /// Returns whether the caller is known; open endpoints also answer others.
@@ -165,6 +172,7 @@ impl Call {
     pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_>> {
         let mut lent = self.server.lend_context()?;
         lent.cache = Arc::clone(&self.server.cache);
+        lent.act_for(self.caller.visible_user());
         lent.surroundings = self.surroundings(command);
         lent.notes = Notes::default();
         lent.expected = None;

@@ -77,7 +77,7 @@ impl Input {
         }
         Ok(Order {
             user: call.user().to_string(),
-            only: call.visible_user().map(String::from),
+            only: call.caller.visible_user().map(String::from),
             query: self.said.query()?,
         })
     }

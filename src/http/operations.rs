@@ -173,7 +173,7 @@ fn version(call: &Call, context: &mut Context) -> Result<String> {
         Ok((change, event, expired))
     })?;
     let asked = call.uri.query().unwrap_or_default();
-    let asked = digest(format!("{:?} {asked}", call.visible_user()).as_bytes());
+    let asked = digest(format!("{:?} {asked}", call.caller.visible_user()).as_bytes());
     let asked = asked.get(7..15).unwrap_or_default();
     Ok(format!("\"{changes}-{events}-{expired}-{asked}\""))
 }

@@ -76,7 +76,7 @@ fn route(call: &Call) -> Result<Answer> {
     let asked: RouteRequest = call.parse_body()?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
     let query = asked.said.query()?;
-    let view = call.server.agents(call.visible_user())?;
+    let view = call.agents()?;
     let drafted = asked
         .draft
         .map(|fields| add_draft(&view, fields))
@@ -163,7 +163,7 @@ fn try_draft(call: &Call) -> Result<Answer> {
     let id = attempt.draft.get("id").and_then(Value::as_str);
     let id = id.unwrap_or(DRAFT).to_string();
     let messages = recent_messages(call)?;
-    let before = call.server.agents(call.visible_user())?;
+    let before = call.agents()?;
     let after = add_draft(&before, attempt.draft)?;
     let mut tried = DraftTrial {
         messages: messages.len(),

@@ -107,7 +107,13 @@ impl Server {
         };
         let workspace = surroundings.workspace()?;
         // A broken store is reported now and not to the first caller.
-        drop(Context::open(surroundings.clone())?);
+        let context = Context::open(surroundings.clone())?;
+        if context.store.lacks_row_security()? {
+            say(
+                "the login has no right to the role cleo_server, so only cleo itself keeps rows of users apart",
+            );
+        }
+        drop(context);
         let settings = surroundings.settings()?.clone();
         let feed = Feed::begin(&workspace)?;
         let executor = Executor::open(&surroundings, options.by)?;
@@ -136,22 +142,26 @@ impl Server {
         }))
     }
 
-    /// Lends a context, as its last user left it.
+    /// Lends a context, as its last user left it, but with a store that sees all rows.
     pub(super) fn lend_context(&self) -> Result<Lent<'_>> {
         let idle = self.idle_contexts().pop();
         let open = || Context::open(self.surroundings.clone());
-        Ok(Lent {
+        let mut lent = Lent {
             server: self,
             context: Some(idle.map_or_else(open, Ok)?),
-        })
+        };
+        lent.act_for(None);
+        Ok(lent)
     }
 
     fn idle_contexts(&self) -> MutexGuard<'_, Vec<Context>> {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
+    /// Returns the agents of a user, or all, as the database shows them to `owner`, or to all.
+    pub(super) fn agents(&self, owner: Option<&str>, user: Option<&str>) -> Result<Arc<View>> {
         let mut context = self.lend_context()?;
+        context.act_for(owner);
         context.read(|transaction| self.roster.view(transaction, user))
     }
 
@@ -173,6 +183,15 @@ const IDLE_MAX: usize = 16;
 pub(super) struct Lent<'a> {
     server: &'a Server,
     context: Option<Context>,
+}
+
+impl Lent<'_> {
+    /// Lets the database show only rows of a user, where it can.
+    pub(super) fn act_for(&mut self, user: Option<&str>) {
+        let user: Option<Arc<str>> = user.map(Arc::from);
+        self.workspace.user.clone_from(&user);
+        self.store.act_for(user);
+    }
 }
 
 impl Deref for Lent<'_> {

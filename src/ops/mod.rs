@@ -40,7 +40,9 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-pub(crate) use self::surroundings::{Assignment, Defaults, Rights, Scope, Surroundings};
+pub(crate) use self::surroundings::{
+    Assignment, Defaults, Rights, Scope, Surroundings, checks_users,
+};
 use self::work::{Scenes, Tracks};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result, quote};
@@ -181,7 +183,13 @@ impl Context {
             root,
             main: Some(self.workspace.root.clone()),
             server: self.workspace.server.clone(),
+            user: self.workspace.user.clone(),
         }
+    }
+
+    /// Returns the only user whose rows the caller sees; none: everybody's.
+    pub(crate) fn visible_user(&self) -> Option<String> {
+        self.surroundings.visible_user().map(String::from)
     }
 
     /// Runs `work` in a transaction that only reads.

@@ -1,5 +1,7 @@
 //! The database of a workspace: a file of its own, or one on a server.
 
+use std::sync::Arc;
+
 use super::postgres::PostgresStore;
 use super::sql::SqlTransaction;
 use super::sqlite::SqliteStore;
@@ -40,6 +42,30 @@ impl Database {
         match self {
             Database::Sqlite(store) => store.broken_pages(),
             Database::Postgres(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Lets row-level security restrict transactions to a user, or to none, and returns the one before. A file has none.
+    pub(crate) fn act_for(&mut self, user: Option<Arc<str>>) -> Option<Arc<str>> {
+        match self {
+            Database::Sqlite(_) => None,
+            Database::Postgres(store) => store.act_for(user),
+        }
+    }
+
+    /// Runs `work` on the rows of all users.
+    pub(crate) fn for_all<T>(&mut self, work: impl FnOnce(&mut Database) -> T) -> T {
+        let user = self.act_for(None);
+        let done = work(self);
+        self.act_for(user);
+        done
+    }
+
+    /// Returns true if the database is on a server that does not restrict transactions to a user.
+    pub(crate) fn lacks_row_security(&self) -> Result<bool> {
+        match self {
+            Database::Sqlite(_) => Ok(false),
+            Database::Postgres(store) => Ok(!store.can_restrict()?),
         }
     }
 

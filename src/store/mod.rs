@@ -80,6 +80,9 @@ pub(crate) trait Transaction:
 {
     /// Commits and returns the number of the operation, or `None` where nothing was recorded.
     fn commit(self: Box<Self>) -> Result<Option<u64>>;
+
+    /// Returns the only user whose rows the database shows it.
+    fn restricted_to(&self) -> Option<&str>;
 }
 
 pub(crate) trait Tasks {

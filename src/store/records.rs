@@ -18,6 +18,9 @@ pub(crate) trait Agents {
 
     fn agent(&self, id: &str) -> Result<Option<Agent>>;
 
+    /// Returns true if an agent has the id, also one that the database does not show to this transaction.
+    fn is_agent_taken(&self, id: &str) -> Result<bool>;
+
     fn runtime_agents(&self) -> Result<u64>;
 
     /// Returns a number that grows with each change of an agent; 0 when there was none.

@@ -88,6 +88,7 @@ mod strangers;
 mod tasks;
 mod transfer;
 mod usage;
+mod users_apart;
 mod verify;
 mod verify_own;
 mod why;

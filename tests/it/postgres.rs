@@ -43,7 +43,7 @@ impl Drop for Scratch {
 }
 
 /// Makes a database and a folder, and returns the address without its password, which the commands get by a variable.
-fn prepare(test: &str) -> Option<(Scratch, TestWorkspace, String)> {
+pub(crate) fn prepare(test: &str) -> Option<(Scratch, TestWorkspace, String)> {
     let Ok(url) = env::var("CLEO_TEST_POSTGRES") else {
         skip("PostgreSQL: CLEO_TEST_POSTGRES names no server");
         return None;

@@ -1,11 +1,13 @@
 //! The tables of the multi-agent specification as views of a database on a PostgreSQL server, and who sees which rows.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
 
-use postgres::{Client, NoTls, SimpleQueryMessage};
+use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use serde_json::{Value, json};
 
-use crate::postgres::{Scratch, init};
+use crate::postgres::{Scratch, init, prepare};
 use crate::served::Served;
 use crate::world::{TestWorkspace, column};
 
@@ -47,9 +49,9 @@ impl Drop for Logins<'_> {
 }
 
 /// Creates rows of both users with the program.
-fn write_by_http(workspace: &TestWorkspace, logins: &Logins<'_>) {
+fn write_by_http(workspace: &TestWorkspace, ann: &str, bob: &str) {
     let server = Served::start(workspace, &["--ask-token"]);
-    for (name, user) in [("ann", &logins.ann), ("bob", &logins.bob)] {
+    for (name, user) in [("ann", ann), ("bob", bob)] {
         let made = workspace.result(format!("serve token create --user {user} --scope write"));
         let secret = made["secret"].as_str().unwrap();
         let post = |path: &str, body| {
@@ -159,7 +161,7 @@ fn statements_of_specification_see_and_write_own_rows_only() {
         return;
     };
     let logins = Logins::create(&scratch);
-    write_by_http(&workspace, &logins);
+    write_by_http(&workspace, &logins.ann, &logins.bob);
     workspace.ok("agents register Shared --prompt p");
     workspace.ok("add Waits --depends T1");
     let mut clients = connect_all(&scratch, &logins);
@@ -192,4 +194,70 @@ fn statements_of_specification_see_and_write_own_rows_only() {
         findings.clone().all(|it| it["status"] == "ok"),
         "{findings:?}"
     );
+}
+
+/// A login without the rights of a superuser, which owns a database.
+struct Owner {
+    server: Config,
+    name: String,
+}
+
+impl Owner {
+    fn run(&self, sql: &str) {
+        let mut client = self.server.connect(NoTls).unwrap();
+        client.batch_execute(sql).unwrap();
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.run(&format!("DROP ROLE {}", self.name));
+    }
+}
+
+/// Starts a server, and returns what it says before it listens.
+fn read_warnings(workspace: &TestWorkspace) -> String {
+    let mut command = workspace.command(&["serve", "--port", "0"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let mut warnings = String::new();
+    let mut errors = process.stderr.take().unwrap();
+    errors.read_to_string(&mut warnings).unwrap();
+    warnings
+}
+
+#[test]
+fn server_warns_once_where_its_login_lacks_the_role() {
+    let Some((scratch, workspace, url)) = prepare("owner") else {
+        return;
+    };
+    let owner = Owner {
+        server: scratch.server.clone(),
+        name: format!("{}_owner", scratch.name),
+    };
+    // It goes before its owner.
+    let scratch = scratch;
+    let name = &owner.name;
+    owner.run(&format!(
+        "DO $$ BEGIN CREATE ROLE cleo_server; CREATE ROLE cleo_user;
+            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+        CREATE ROLE {name} LOGIN PASSWORD '{name}';
+        ALTER DATABASE {} OWNER TO {name}",
+        scratch.name
+    ));
+    let workspace = workspace.env("PGPASSWORD", name);
+    let (_, place) = url.split_once('@').unwrap();
+    workspace.ok(&format!("init --store postgres://{name}@{place}"));
+    let warnings = read_warnings(&workspace);
+    assert_eq!(warnings.matches("cleo_server").count(), 1, "{warnings}");
+    write_by_http(&workspace, "ann", "bob");
+    owner.run(&format!("GRANT cleo_server TO {name}"));
+    assert_eq!(read_warnings(&workspace).matches("cleo_server").count(), 0);
+    write_by_http(&workspace, "cat", "dan");
+    assert_eq!(workspace.result("runs list")["total"], 8);
 }

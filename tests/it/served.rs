@@ -77,21 +77,32 @@ impl Served {
         path: &str,
         body: &Value,
     ) -> (u16, Value) {
-        let text = body.to_string();
+        let (status, reply) = self.send(secret, method, path, &body.to_string());
+        (status, serde_json::from_str(&reply).unwrap_or(Value::Null))
+    }
+
+    /// Sends a request, and returns the status and the body of the answer.
+    pub(crate) fn send(
+        &self,
+        secret: Option<&str>,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> (u16, String) {
         let token = secret.map(|secret| format!("authorization: Bearer {secret}\r\n"));
         let token = token.unwrap_or_default();
         let answer = self.raw(
             format!(
                 "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n{token}\
-                 content-type: application/json\r\ncontent-length: {}\r\n\r\n{text}",
+                 content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
                 self.address,
-                text.len()
+                body.len()
             )
             .as_bytes(),
         );
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+        (status, body.to_string())
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

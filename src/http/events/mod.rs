@@ -111,7 +111,7 @@ fn read_wanted(call: &Call) -> Result<(Wants, Since)> {
         ),
     };
     let wants = Wants {
-        only: call.visible_user().map(String::from),
+        only: call.caller.visible_user().map(String::from),
         kinds: wanted.kinds,
     };
     Ok((wants, since))

@@ -46,19 +46,15 @@ pub(crate) fn register(
     draft: Draft,
 ) -> Result<Registered> {
     let is_runtime = draft.is_runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
-    let (one, created) =
-        save_agent(
-            surroundings,
-            notes,
-            draft,
-            |transaction, known, draft| match is_runtime {
-                true => make_runtime(surroundings, transaction, known, draft),
-                false => Ok((
-                    make_persistent(known, draft, surroundings.visible_user())?,
-                    true,
-                )),
-            },
-        )?;
+    let (one, created) = save_agent(surroundings, notes, draft, |transaction, known, draft| {
+        if is_runtime {
+            return make_runtime(surroundings, transaction, known, draft);
+        }
+        // A fault of the database comes again with the next statement.
+        let is_taken = |id: &str| transaction.is_agent_taken(id).unwrap_or(false);
+        let user = surroundings.visible_user();
+        Ok((make_persistent(known, draft, user, is_taken)?, true))
+    })?;
     Ok(Registered { one, created })
 }
 
@@ -163,11 +159,21 @@ fn stamp(agent: &mut Agent, created: bool, now: &str) {
     agent.updated_at = Some(now.to_string());
 }
 
-/// Makes a persistent agent, before its draft is applied. An id in the draft must be free. An id from the
+/// Makes a persistent agent, before its draft is applied. An id in the draft must be free, also of agents that the
+/// database does not show. An id from the
 /// name may be that of an agent that the user does not see: then it gets a number.
-fn make_persistent(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
+fn make_persistent(
+    known: &Known,
+    draft: &Draft,
+    user: Option<&str>,
+    is_taken: impl Fn(&str) -> bool,
+) -> Result<Agent> {
     let find = |id: &str| known.agents.iter().find(|agent| agent.id == id);
-    let hides = |id: &str| find(id).is_some_and(|agent| !agent.is_seen_by(user));
+    let hides = |id: &str| match find(id) {
+        Some(agent) => !agent.is_seen_by(user),
+        None => is_taken(id),
+    };
+    let is_free = |id: &str| find(id).is_none() && !is_taken(id);
     let mut id = choose_id(draft);
     if draft.id.is_none() && hides(&id) {
         id = find_free_id(&id, |id| !hides(id));
@@ -175,15 +181,15 @@ fn make_persistent(known: &Known, draft: &Draft, user: Option<&str>) -> Result<A
     // The error of a long name comes before that of its id.
     let name = draft.name.as_deref().unwrap_or_default();
     let is_long = name.chars().count() > draft::NAME_MAX;
-    let Some(other) = find(&id).filter(|_| !is_long) else {
+    if is_long || is_free(&id) {
         return make_agent(draft, &id);
-    };
-    let free = find_free_id(&id, |id| find(id).is_none());
+    }
+    let free = find_free_id(&id, is_free);
     let error = |what| Error::new(Code::Exists, format!("{what}; `{free}` is free")).in_field("id");
-    Err(match other.is_seen_by(user) {
-        true => error(format!("there is an agent `{id}` already"))
+    Err(match hides(&id) {
+        false => error(format!("there is an agent `{id}` already"))
             .or("look at it", format!("cleo agents show {}", quote(&id))),
-        false => error(format!("the id `{id}` is not free")),
+        true => error(format!("the id `{id}` is not free")),
     })
 }
 
@@ -351,7 +357,7 @@ mod tests {
                 name: Some(name.to_string()),
                 ..Draft::default()
             };
-            let mut agent = make_persistent(known, &draft, None)?;
+            let mut agent = make_persistent(known, &draft, None, |_| false)?;
             draft.apply(&mut agent).map(|()| agent)
         };
         let (mut known, name) = (Known::default(), "q".repeat(100));

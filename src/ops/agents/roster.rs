@@ -42,13 +42,14 @@ struct Cache {
 /// The agents of a workspace, read again when the store or a file of agents has changed.
 pub(crate) struct Roster {
     workspace: Workspace,
-    cache: Mutex<Option<Cache>>,
+    /// By the user whose rows the database showed, where it restricts them.
+    caches: Mutex<HashMap<Option<String>, Cache>>,
 }
 
 impl Roster {
     pub(crate) fn new(workspace: Workspace) -> Roster {
-        let cache = Mutex::default();
-        Roster { workspace, cache }
+        let caches = Mutex::default();
+        Roster { workspace, caches }
     }
 
     /// Returns the agents of a user, or all, in a transaction that has changed none.
@@ -57,12 +58,14 @@ impl Roster {
         transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = transaction.agents_revision()?;
         // Listed before they are read: a change in between is noticed the next time.
         let files = list_files(&self.workspace);
         let is_current = |it: &Cache| it.revision == revision && it.files == files;
-        let current = match cache.take().filter(is_current) {
+        caches.retain(|_, cache| is_current(cache));
+        let shown_to = transaction.restricted_to().map(String::from);
+        let current = match caches.remove(&shown_to) {
             Some(current) => current,
             None => {
                 let known = load_with(transaction, &self.workspace)?;
@@ -78,7 +81,7 @@ impl Roster {
                 }
             }
         };
-        Ok(cache.insert(current).view(user))
+        Ok(caches.entry(shown_to).or_insert(current).view(user))
     }
 }
 

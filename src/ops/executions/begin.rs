@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::id;
 use crate::ops::agents::View;
 use crate::ops::agents::change::{Sweep, sweep_runtime};
+use crate::ops::checks_users;
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Decision, Query};
 use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker, Usage};
@@ -36,9 +37,13 @@ impl Executor {
         user: &str,
         only: Option<&str>,
     ) -> Result<StartedExecution> {
+        self.store.act_for(None);
         self.remove_expired_agents()?;
+        self.acts_for = only.map(Arc::from);
+        self.store.act_for(self.acts_for.clone());
         let mut transaction = self.store.write_records()?;
-        let view = self.services.roster.view(&*transaction, only)?;
+        let seen = only.filter(|_| checks_users());
+        let view = self.services.roster.view(&*transaction, seen)?;
         self.warnings.clone_from(&view.warnings);
         let mut begun = self.services.begin(&mut *transaction, &view, user, query)?;
         if let Some(answer) = self.services.find_offline_answer(&begun) {
@@ -78,7 +83,10 @@ impl Services {
     ) -> Result<StartedExecution> {
         let since = Instant::now();
         let conversation = match query.conversation.as_deref() {
-            Some(id) => Some(require_open(transaction, id, Some(user))?),
+            Some(id) => {
+                let owner = Some(user).filter(|_| checks_users());
+                Some(require_open(transaction, id, owner)?)
+            }
             None => None,
         };
         let talks_to = conversation.as_ref().map(|one| one.agent_id.as_str());

@@ -57,6 +57,8 @@ pub(crate) struct Executor {
     pub(crate) warnings: Vec<String>,
     services: Services,
     user: String,
+    /// The only user whose rows the database shows to the last execution.
+    acts_for: Option<Arc<str>>,
     store: Database,
 }
 
@@ -140,6 +142,7 @@ impl Executor {
             warnings: Vec::new(),
             services,
             user: surroundings.actor.clone(),
+            acts_for: None,
             store,
         })
     }
@@ -148,12 +151,16 @@ impl Executor {
         Arc::clone(&self.services.roster)
     }
 
+    /// Opens another one, which finishes what this one began last.
     pub(crate) fn open_another(&self) -> Result<Executor> {
+        let mut store = self.services.workspace.open_store()?;
+        store.act_for(self.acts_for.clone());
         Ok(Executor {
             warnings: Vec::new(),
             services: self.services.clone(),
             user: self.user.clone(),
-            store: self.services.workspace.open_store()?,
+            acts_for: self.acts_for.clone(),
+            store,
         })
     }
 

@@ -136,7 +136,7 @@ pub(crate) fn check_passes(max_loops: Option<u32>) -> Result<()> {
 
 /// Finds the agents that the caller sees.
 fn load_seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
-    let known = load_known(around)?.keep_visible(around.rights.user.as_deref());
+    let known = load_known(around)?.keep_visible(around.visible_user());
     notes.warn(known.warnings);
     Ok(known.agents)
 }

@@ -312,22 +312,25 @@ pub(crate) fn read_to_resume(
     }
 }
 
-/// Marks runs of dead processes as failed, or as interrupted if they can be resumed.
+/// Marks runs of dead processes as failed, or as interrupted if they can be resumed, whoever's they are.
 pub(crate) fn mark_interrupted_runs(
     store: &mut Database,
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<()> {
-    let owners = store.read()?.owners()?;
-    let is_dead = |owner: &&String| !is_alive(workspace, owner);
-    let dead = Vec::from_iter(owners.iter().filter(is_dead));
+    store.for_all(|store| mark_all_interrupted(store, workspace, clock))
+}
+
+fn mark_all_interrupted(store: &mut Database, workspace: &Workspace, clock: &Clock) -> Result<()> {
+    let mut dead = store.read()?.owners()?;
+    dead.retain(|owner| !is_alive(workspace, owner));
     if dead.is_empty() {
         return Ok(());
     }
     let mut transaction = store.write_records()?;
     let mut ended = Vec::new();
     for owner in dead {
-        for run in transaction.list_unfinished(owner)? {
+        for run in transaction.list_unfinished(&owner)? {
             ended.extend(Some(run.id.clone()).filter(|_| !run.kind.resumes()));
             mark_interrupted(&mut *transaction, run, clock)?;
         }
@@ -356,8 +359,7 @@ fn mark_interrupted(transaction: &mut dyn Transaction, mut run: Run, clock: &Clo
     run.completed_at = Some(now.clone());
     transaction.put_run(&run)?;
     let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
-    transaction.add_event(&run.id, &now, kind, detail)?;
-    Ok(())
+    transaction.add_event(&run.id, &now, kind, detail).map(drop)
 }
 
 #[cfg(test)]

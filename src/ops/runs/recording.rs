@@ -54,7 +54,13 @@ impl<'a> Recording<'a> {
         let number = transaction.last_event()? + 1;
         let run = Run {
             id: id::make_id("exec", &clock, number),
-            user: surroundings.actor.clone(),
+            // An agent of a caller acts for its user.
+            user: surroundings
+                .rights
+                .user
+                .as_ref()
+                .unwrap_or(&surroundings.actor)
+                .clone(),
             routed_by: RoutedBy::Rule,
             started_at: clock.timestamp(),
             owner: lock.name.clone(),

@@ -166,7 +166,7 @@ pub(crate) fn now(context: &mut Context, query: NowQuery) -> Result<Now> {
 
 /// Lists all agents at work that the caller sees.
 pub(crate) fn list_at_work(context: &mut Context) -> Result<Vec<AtWork>> {
-    let (user, now) = (context.surroundings.rights.user.clone(), context.now());
+    let (user, now) = (context.visible_user(), context.now());
     let cache = Arc::clone(&context.cache);
     let transaction = open(context)?.read()?;
     let mut tracks = lock(&cache.tracks);
@@ -250,7 +250,7 @@ fn list_attempts(run: &Run, track: &RunProjection) -> Vec<AtWork> {
 
 /// Lists the runs whose process ended, each with its tasks.
 fn list_stopped(context: &mut Context) -> Result<Vec<(Vec<TaskId>, Need)>> {
-    let (user, now) = (context.surroundings.rights.user.clone(), context.now());
+    let (user, now) = (context.visible_user(), context.now());
     let cache = Arc::clone(&context.cache);
     let transaction = open(context)?.read()?;
     let mut tracks = lock(&cache.tracks);

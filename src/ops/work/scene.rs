@@ -76,7 +76,8 @@ pub(super) fn with_scene<T>(
     work: impl FnOnce(&View<'_>) -> Result<T>,
 ) -> Result<T> {
     let (cache, now) = (Arc::clone(&context.cache), context.now());
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
+    let owner = context.surroundings.rights.user.clone();
     let key = Trust::new(&context.surroundings, &context.workspace).read_key();
     context.read(|transaction| {
         let epic = find_epic(transaction)?;
@@ -88,7 +89,7 @@ pub(super) fn with_scene<T>(
         let planned = find_planned(&runs, &tracks);
         let read = || Scene::read(transaction, epic, last, &planned, key.as_ref());
         work(&View {
-            scene: find_scene(&cache, (epic, user), &version, read)?,
+            scene: find_scene(&cache, (epic, owner), &version, read)?,
             transaction,
             runs,
             tracks,
@@ -271,7 +272,7 @@ pub(super) fn with_last_runs<T>(
     work: impl FnOnce(&dyn Transaction, &[Run], &Tracks) -> Result<T>,
 ) -> Result<T> {
     let cache = Arc::clone(&context.cache);
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     context.read(|transaction| {
         let mut tracks = lock(&cache.tracks);
         let runs = tracks.update_last(transaction, user.as_deref())?;

@@ -173,7 +173,7 @@ fn find_conversations(context: &mut Context, words: &str, limit: u32) -> Result<
         limit,
         ..ConversationFilter::default()
     };
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let page = context.read(|transaction| transaction.conversations(user.as_deref(), &filter))?;
     let items = page.conversations.into_iter().map(|one| {
         let hint = format!("{}, {}", one.agent_id, one.last_message_at);

@@ -4,8 +4,9 @@ pub(crate) mod address;
 mod schema;
 mod tls;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,11 @@ const LEAVE_TOKEN: &str =
     old AS (DELETE FROM commits USING new WHERE commits.number <= new.number - 100000)
     SELECT token FROM new";
 
+/// Returns whether this login may act as the role that row-level security restricts to one user.
+const CAN_RESTRICT: &str = "SELECT coalesce(has_table_privilege(role, 'tasks', 'INSERT') AND pg_has_role(role,
+        CASE WHEN CAST(current_setting('server_version_num') AS integer) < 160000 THEN 'MEMBER' ELSE 'SET' END), false)
+    FROM (SELECT CAST(to_regrole('cleo_server') AS oid) AS role) AS found";
+
 pub(crate) struct PostgresStore {
     address: Address,
     session: Session,
@@ -41,6 +47,9 @@ pub(crate) struct PostgresStore {
     token: RefCell<Option<String>>,
     /// The version that [`PostgresStore::watch`] saw last, and when.
     watched: Cell<Option<(u64, Instant)>>,
+    /// The only user whose rows transactions see, as far as the login can restrict itself.
+    user: Option<Arc<str>>,
+    can_restrict: OnceCell<bool>,
 }
 
 impl PostgresStore {
@@ -76,6 +85,8 @@ impl PostgresStore {
             session: Session::new(address.connect(PATIENCE)?, address.place()),
             token: RefCell::default(),
             watched: Cell::default(),
+            user: None,
+            can_restrict: OnceCell::new(),
         })
     }
 
@@ -92,7 +103,35 @@ impl PostgresStore {
         self.begin(&format!("{TURN} {LEAVE_TOKEN}"), stamp)
     }
 
+    pub(crate) fn for_user(self, user: Option<Arc<str>>) -> PostgresStore {
+        PostgresStore { user, ..self }
+    }
+
+    /// Lets transactions act for a user, or for all, and returns for whom they did.
+    pub(super) fn act_for(&mut self, user: Option<Arc<str>>) -> Option<Arc<str>> {
+        std::mem::replace(&mut self.user, user)
+    }
+
+    /// Returns whether row-level security restricts transactions for a user.
+    pub(super) fn can_restrict(&self) -> Result<bool> {
+        if let Some(known) = self.can_restrict.get() {
+            return Ok(*known);
+        }
+        let answer = self.retry(CAN_RESTRICT)?;
+        Ok(*self
+            .can_restrict
+            .get_or_init(|| answer.as_deref() == Some("t")))
+    }
+
     fn begin(&self, how: &str, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
+        let restrict = match &self.user {
+            Some(user) if self.can_restrict()? => {
+                let name = user.replace('\\', "\\\\").replace('\'', "''");
+                format!("; SET LOCAL ROLE cleo_server; SET LOCAL cleo.\"user\" = E'{name}'")
+            }
+            _ => String::new(),
+        };
+        let how = &format!("{how}{restrict}");
         let since = Instant::now();
         let token = loop {
             match self.session.run_batch(how) {
@@ -112,6 +151,17 @@ impl PostgresStore {
             stamp,
             None,
         ))
+    }
+
+    /// Asks outside of transactions, also after a lost connection.
+    fn retry(&self, question: &str) -> Result<Option<String>> {
+        let since = Instant::now();
+        loop {
+            match self.session.run_batch(question) {
+                Err(error) if self.can_retry(&error, since) => self.reconnect()?,
+                answer => return answer,
+            }
+        }
     }
 
     fn can_retry(&self, error: &Error, since: Instant) -> bool {
@@ -176,13 +226,7 @@ impl Store for PostgresStore {
 
     /// Returns a digest of which transactions are over. Transactions of other databases change it as well.
     fn version(&self) -> Result<u64> {
-        let since = Instant::now();
-        let snapshot = loop {
-            match self.session.run_batch("SELECT pg_current_snapshot()") {
-                Err(error) if self.can_retry(&error, since) => self.reconnect()?,
-                read => break read?,
-            }
-        };
+        let snapshot = self.retry("SELECT pg_current_snapshot()")?;
         let mut digest = DefaultHasher::new();
         snapshot.hash(&mut digest);
         Ok(digest.finish())
@@ -203,6 +247,11 @@ impl Backend for PostgresStore {
 
     fn roll_back(&self) {
         let _ = self.session.run_batch("ROLLBACK");
+    }
+
+    fn restricted_to(&self) -> Option<&str> {
+        let user = self.user.as_deref();
+        user.filter(|_| self.can_restrict.get() == Some(&true))
     }
 }
 

@@ -27,6 +27,11 @@ impl Agents for SqlTransaction<'_> {
         self.first(&sql, [id], read)
     }
 
+    fn is_agent_taken(&self, id: &str) -> Result<bool> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM agents WHERE id = ?1)";
+        self.count(sql, [id]).map(|found| found > 0)
+    }
+
     fn runtime_agents(&self) -> Result<u64> {
         let sql = "SELECT count(*) FROM agents WHERE is_runtime = 1";
         self.count(sql, ())

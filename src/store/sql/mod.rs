@@ -39,6 +39,10 @@ pub(in crate::store) trait Backend {
 
     /// After a failed rollback the transaction ends with the connection.
     fn roll_back(&self);
+
+    fn restricted_to(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// An open transaction; dropped without commit, it is rolled back.
@@ -87,6 +91,10 @@ impl Transaction for SqlTransaction<'_> {
         self.backend.commit()?;
         self.is_open = false;
         Ok(self.operation.map(i64::unsigned_abs))
+    }
+
+    fn restricted_to(&self) -> Option<&str> {
+        self.backend.restricted_to()
     }
 }
 

@@ -171,6 +171,10 @@ pub(in crate::store) fn explain(fault: postgres::Error, place: &str) -> Error {
             return Error::new(Code::LockTimeout, message).because(fault);
         }
         Some(&SqlState::DISK_FULL) => Code::DiskFull,
+        // Checks of cleo come first, so that this is a defect of theirs.
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) if what.contains("row-level security") => {
+            Code::Internal
+        }
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::INSUFFICIENT_PRIVILEGE) => {
             Code::StoreReadOnly
         }

@@ -2,8 +2,33 @@
 
 use std::fmt::Write;
 
+use super::columns::next;
+
 /// Texts to replace once parameters have numbers.
 const WORDS: &[(&str, &str)] = &[
+    // Row-level security hides rows of others, which have numbers and ids, too.
+    (next!("runs", "position"), "(last_number('runs') + 1)"),
+    (
+        next!("conversations", "position"),
+        "(last_number('conversations') + 1)",
+    ),
+    (
+        next!("messages", "position"),
+        "(last_number('messages') + 1)",
+    ),
+    (next!("events", "cursor"), "(last_number('events') + 1)"),
+    (
+        "SELECT max(cursor) FROM events",
+        "SELECT last_number('events')",
+    ),
+    (
+        "SELECT max(position) FROM messages",
+        "SELECT last_number('messages')",
+    ),
+    (
+        "EXISTS (SELECT 1 FROM agents WHERE id = $1)",
+        "is_agent_taken($1)",
+    ),
     ("CROSS JOIN", "JOIN"),
     // Hints for the planner of SQLite.
     (" INDEXED BY nodes_stuck", ""),

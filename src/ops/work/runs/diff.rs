@@ -58,7 +58,7 @@ closed! {
 /// deliverables and its output.
 pub(crate) fn diff(context: &mut Context, wanted: OneAttempt) -> Result<Diff> {
     let OneAttempt { id, task, attempt } = wanted;
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let (workspace, cache) = (context.workspace.clone(), Arc::clone(&context.cache));
     let transaction = open(context)?.read()?;
     require_run(&*transaction, &id, user.as_deref())?;

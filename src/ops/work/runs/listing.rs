@@ -47,7 +47,7 @@ pub(crate) struct Summary {
 
 /// Lists runs of the caller, after runs of dead processes were marked.
 pub(crate) fn rows(context: &mut Context, wanted: RunFilter) -> Result<Rows> {
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let now = context.now();
     let cache = Arc::clone(&context.cache);
     let transaction = open(context)?.read()?;

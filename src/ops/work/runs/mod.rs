@@ -47,7 +47,7 @@ pub(crate) fn watch(context: &mut Context, which: OneRun) -> Result<RunView> {
 /// Reads a run of the caller, or of any user where the caller sees all.
 pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<Option<RunView>> {
     let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let cache = Arc::clone(&context.cache);
     let store = &mut context.store;
     let run = store.read()?.run(id)?;

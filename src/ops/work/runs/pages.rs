@@ -103,7 +103,7 @@ pub(crate) struct OneAttempt {
 }
 
 pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPage> {
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let store = open(context)?;
     let transaction = store.read()?;
     require_run(&*transaction, &query.id, user.as_deref())?;
@@ -123,7 +123,7 @@ pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPa
 /// events. Lines are only appended, so each keeps its number; events after the output come once the agent has ended.
 pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
     let id = query.id.as_str();
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let (workspace, cache) = (context.workspace.clone(), Arc::clone(&context.cache));
     let store = open(context)?;
     let transaction = store.read()?;
@@ -175,7 +175,7 @@ pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
 
 pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<PromptText> {
     let OneAttempt { id, task, attempt } = &wanted;
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let store = open(context)?;
     require_run(&*store.read()?, id, user.as_deref())?;
     let folder = journal::run_folder(&context.workspace, id)?;

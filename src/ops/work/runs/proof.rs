@@ -65,7 +65,7 @@ pub(crate) struct ProofQuery {
 
 pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
     let (run, task) = (query.id.as_str(), query.task);
-    let user = context.surroundings.rights.user.clone();
+    let user = context.visible_user();
     let cache = Arc::clone(&context.cache);
     let store = open(context)?;
     let transaction = store.read()?;
