@@ -146,6 +146,7 @@ fn readable_rows_of_broken_database_are_saved() {
     let world = World::new();
     let workspace = &world.workspace;
     let before = workspace.result("show T60");
+    workspace.ok("claim T20");
     workspace.change_database(
         "INSERT INTO origins WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 900)
          SELECT 'beads', 'rs-' || x, 60 FROM n",
@@ -172,6 +173,7 @@ fn readable_rows_of_broken_database_are_saved() {
     tasks: number 13 to 26
     origins: all rows but 710
     task_labels: references that lead nowhere, 14
+    claims: references that lead nowhere, 1
     ");
     assert_eq!(fs::read(workspace.path(DATABASE)).unwrap(), broken);
 
@@ -214,16 +216,18 @@ fn rows_below_damaged_schema_are_saved() {
     let mut database = world.database.clone();
     let table = b"CREATE TABLE tasks";
     let at = database.windows(table.len()).rposition(|it| it == table);
-    database[at.unwrap()] = b'X';
-    world.put(&database, b"");
-    workspace.fails("list", "E_STORE_CORRUPT");
-    let report = workspace.ask("doctor --fix")["result"]["findings"].to_string();
-    let file = report.split("cleo.db-saved-").nth(1);
-    let file = file.unwrap_or_else(|| panic!("{report}"));
-    assert!(!report.contains("doctor --fix"), "{report}");
-    let saved = fs::read(workspace.path(&format!("{DATABASE}-saved-{}", &file[..16])));
-    world.put(&saved.unwrap(), b"");
-    assert_eq!(world.answers(), world.right);
+    for byte in [b'X', 0xc1] {
+        database[at.unwrap()] = byte;
+        world.put(&database, b"");
+        workspace.fails("list", "E_STORE_CORRUPT");
+        let report = workspace.ask("doctor --fix")["result"]["findings"].to_string();
+        let file = report.split("cleo.db-saved-").nth(1);
+        let file = file.unwrap_or_else(|| panic!("{report}"));
+        assert!(!report.contains("doctor --fix"), "{report}");
+        let saved = fs::read(workspace.path(&format!("{DATABASE}-saved-{}", &file[..16])));
+        world.put(&saved.unwrap(), b"");
+        assert_eq!(world.answers(), world.right);
+    }
 }
 
 fn flip(bytes: &[u8], numbers: &mut Numbers) -> (usize, Vec<u8>) {

@@ -78,7 +78,7 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", quoted_folder(path)))
         }
         Some(ErrorCode::NotADatabase) => corrupt(path, &fault.to_string()),
-        Some(ErrorCode::DatabaseCorrupt) => {
+        _ if is_damage(&fault) => {
             let mut error = corrupt(path, &fault.to_string());
             error.message += ", or save what can be read by `cleo doctor --fix`";
             error
@@ -87,6 +87,13 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
+}
+
+/// Returns whether pages, or values that SQLite itself writes, are damaged.
+fn is_damage(fault: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{InvalidColumnType, Utf8Error};
+    fault.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt)
+        || matches!(fault, InvalidColumnType(..) | Utf8Error(..))
 }
 
 fn disk_full(fault: &rusqlite::Error, path: &Path) -> Error {

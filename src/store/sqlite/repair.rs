@@ -26,7 +26,7 @@ const FAILURES_MAX: i64 = 1 << 20;
 const TABLES: &str = "SELECT name FROM saved.sqlite_schema WHERE type = 'table'
     AND sql LIKE 'CREATE TABLE %' AND name NOT LIKE 'task_text%' AND name <> 'counters'";
 /// Removes a reference, or the row that cannot be without it: two statements for each column that refers to a table.
-const REFERENCES: &str = "SELECT m.name, iif(i.\"notnull\", 'DELETE FROM ' || m.name,
+const REFERENCES: &str = "SELECT m.name, iif(i.\"notnull\" OR i.pk, 'DELETE FROM ' || m.name,
         'UPDATE ' || m.name || ' SET ' || i.name || ' = NULL')
         || ' WHERE ' || i.name || ' NOT IN (SELECT ' || f.\"to\" || ' FROM ' || f.\"table\" || ')'
     FROM sqlite_schema m, pragma_foreign_key_list(m.name) f, pragma_table_info(m.name) i
@@ -110,7 +110,10 @@ impl SqliteStore {
         for table in texts(old, TABLES).at(file)? {
             let parts = match copy_table(old, &table) {
                 // The damaged schema has no such table.
-                Err(fault) if fault.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                Err(fault)
+                    if fault == rusqlite::Error::QueryReturnedNoRows
+                        || fault.sqlite_error_code() == Some(ErrorCode::Unknown) =>
+                {
                     vec!["all rows".to_string()]
                 }
                 parts => parts.at(file)?,
