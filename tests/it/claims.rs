@@ -777,11 +777,16 @@ fn agents_of_one_caller_are_told_apart() {
         "update T1 --title x",
         "verify output T1",
         "reopen T1",
+        "add part --parent T1",
+        "spawn T1 --again",
     ] {
         workspace.refuse(format!("{stale} --as {first}"), "E_CLAIM_LOST");
     }
     // The caller that gave the prompt may end the work of its agent. No name is given twice.
     workspace.ok("release T1");
+    for claim in ["claim T1", "claim T1 --force", "claim --next"] {
+        workspace.refuse(format!("{claim} --as {first}"), "E_CLAIM_LOST");
+    }
     let third = workspace.result("spawn T1")["manifestId"].clone();
     assert_eq!(third, "paint-it-2026-01-26-3");
     // Nor does an agent write the proof of another one.

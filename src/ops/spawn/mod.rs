@@ -168,6 +168,7 @@ fn store_record(
     record: SpawnRecord,
     caller: &Caller,
 ) -> Result<()> {
+    caller.refuse_replaced(transaction, record.task)?;
     caller.refuse_answer(transaction, record.task)?;
     let known = transaction.spawns(record.task)?;
     let same = known

@@ -111,8 +111,10 @@ fn add_each(context: &mut Context, plans: Vec<Plan>, told: impl FnMut(Added)) ->
         let mut batch = Batch { plans, keys };
         batch.assign_ids(transaction, &clock, &by)?;
         batch.resolve_references(transaction)?;
-        let mut parents = batch.plans.iter().filter_map(|plan| plan.task.parent);
-        parents.try_for_each(|parent| refuse_other(transaction, parent, &caller))?;
+        for parent in batch.plans.iter().filter_map(|plan| plan.task.parent) {
+            refuse_other(transaction, parent, &caller)?;
+            caller.refuse_replaced(transaction, parent)?;
+        }
         batch.refuse_circles(transaction)?;
         batch.refuse_nesting(transaction)?;
         batch.insert_all(transaction, told)

@@ -178,8 +178,7 @@ fn require_claimable(
     refuse_held(last.as_ref(), caller)?;
     if task.is_closed() {
         let message = format!("{id} is {} and cannot be claimed", task.status);
-        let fix = format!("cleo reopen {id}");
-        return Err(Error::new(Code::StatusRefused, message).fix(fix));
+        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo reopen {id}")));
     }
     let warnings = match not_ready(transaction, &task)? {
         Some(_) if is_split(transaction, &task, &caller.name)? => Vec::new(),
@@ -221,6 +220,7 @@ pub(super) fn put_claim(
     lease: Lease,
     forced: bool,
 ) -> Result<Claim> {
+    caller.refuse_replaced(transaction, task)?;
     if let Some(last) = last.filter(|last| last.is_expired(&caller.now)) {
         record_claim(transaction, "expired", last, false)?;
     }

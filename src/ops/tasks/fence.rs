@@ -71,7 +71,11 @@ impl Caller {
     }
 
     /// Refuses an agent of a caller whose prompt for a task was replaced.
-    pub(super) fn refuse_replaced(&self, transaction: &dyn Transaction, id: TaskId) -> Result<()> {
+    pub(in crate::ops) fn refuse_replaced(
+        &self,
+        transaction: &dyn Transaction,
+        id: TaskId,
+    ) -> Result<()> {
         match self.name.rsplit_once('/') {
             Some((_, agent)) => refuse_replaced(transaction, id, agent),
             None => Ok(()),
