@@ -21,6 +21,7 @@ use crate::store::Stamp;
 use crate::store::postgres::address::{Address, has_password};
 use crate::task::Task;
 use crate::task::rules::normalize_inside;
+use crate::tree::root_in_worktree;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
@@ -278,7 +279,11 @@ impl Surroundings {
             .workspace()
             .ok()
             .and_then(|it| it.root.canonicalize().ok());
-        let Some(below) = root.and_then(|root| here.strip_prefix(root).ok()) else {
+        // A linked worktree has the files of the workspace at the same places.
+        let tree = root.as_deref().map(|root| root_in_worktree(root, &here));
+        let root = tree.and_then(|tree| tree.ok().flatten()).or(root);
+        let Some(below) = root.and_then(|root| here.strip_prefix(root).ok().map(Path::to_path_buf))
+        else {
             return;
         };
         for path in paths.filter(|path| !path.trim().is_empty()) {

@@ -302,7 +302,11 @@ fn linked_worktree_finds_workspace_in_subfolder() {
     workspace.git("worktree add --quiet ../tree");
     let tree = workspace.root().with_file_name("tree").join("app");
     assert!(tree.join(".cleo").is_dir());
-    assert_eq!(stands(&tree, "add 'From the worktree'").0, 0);
+    fs::create_dir(tree.join("below")).unwrap();
+    let line = "add 'From the worktree' --file code.txt";
+    let (_, answer) = stands(&tree.join("below"), line);
+    let files = &answer["result"]["task"]["files"];
+    assert_eq!(*files, json!(["below/code.txt"]), "{answer}");
     let (_, answer) = stands(&workspace.path("app"), "--root . list");
     assert_eq!(answer["result"]["total"], 1, "{answer}");
 }
