@@ -235,6 +235,7 @@ fn stale_drafts_of_killed_processes_show() {
         .with(".new-Old123", "")
         .with("out/.new-Old123", "")
         .with(".cleo/.new-Folder/cleo.db", "")
+        .with(".cleo/.new-Folder/.new-Old123", "")
         .with(".cleo/runs/run_1/outputs/.new-Old123", "");
     let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
     let age = |draft: &str| {
@@ -242,14 +243,15 @@ fn stale_drafts_of_killed_processes_show() {
         old.set_modified(hours_ago).unwrap();
     };
     age(".cleo/.new-Old123");
+    age(".cleo/.new-Folder/.new-Old123");
     age(".cleo/.new-Folder");
     age(".new-Old123");
     age("out/.new-Old123");
     age(".cleo/runs/run_1/outputs/.new-Old123");
-    let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 5");
+    let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 6");
     let listed = workspace.shell(&fix);
     assert_eq!(listed.exit, 0, "{listed}");
-    assert_eq!(listed.stdout.matches("Old123").count(), 4, "{listed}");
+    assert_eq!(listed.stdout.matches("Old123").count(), 5, "{listed}");
     assert!(!listed.stdout.contains("Young"), "{listed}");
     workspace.write("other/outputs/.new-Theirs", "");
     age("other/outputs/.new-Theirs");

@@ -183,7 +183,11 @@ pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<()> {
             true => fs::remove_dir_all(&path),
             false => fs::remove_file(&path),
         };
-        removed.map_err(|cause| unwritable(&path, cause))?;
+        match removed {
+            // It was in a draft, or another repair removed it.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(|cause| unwritable(&path, cause))?,
+        }
     }
     Ok(())
 }
