@@ -484,5 +484,5 @@ fn reply_of_spawn_in_place_of_prompt_is_named() {
     workspace.write("prompt.md", &reply);
     let told = workspace.fails("verify prompt prompt.md", "E_PROTOCOL_MISSING");
     let other = &told["error"]["alternatives"][0]["command"];
-    assert_eq!(other, "cleo spawn --format text");
+    assert_eq!(other, "cleo spawn T1 --format text");
 }

@@ -79,18 +79,20 @@ pub(crate) fn prompt(
     let task = task.or_else(|| find_task(text));
     let other = task.filter(|_| found.is_empty());
     let other = other.and_then(|task| check_task_of_prompt(text, task, &known));
-    let named = task.map(|id| format!(" {id}")).unwrap_or_default();
-    // `spawn` answers in JSON where its output is not a terminal.
-    let is_json = text.trim_start().starts_with('{');
-    let hint = match other.is_some() || is_json {
-        true => (
+    let hint = match other
+        .as_ref()
+        .and(task)
+        .or_else(|| find_task_of_reply(text))
+    {
+        Some(id) => (
             "print its own prompt",
-            format!("cleo spawn{named} --format text"),
+            format!("cleo spawn {id} --format text"),
         ),
-        false => (
-            "print the block to append it",
-            format!("cleo research inject{named} --format text"),
-        ),
+        None => {
+            let named = task.map(|id| format!(" {id}")).unwrap_or_default();
+            let print = format!("cleo research inject{named} --format text");
+            ("print the block to append it", print)
+        }
     };
     found.extend(other);
     let missing =
@@ -99,6 +101,12 @@ pub(crate) fn prompt(
     let error = report.error("the prompt");
     notes.failure = error.map(|error| error.or(hint.0, hint.1));
     Ok(report)
+}
+
+/// Finds the task of the reply of `spawn`, which answers in JSON where its output is not a terminal.
+fn find_task_of_reply(text: &str) -> Option<TaskId> {
+    let reply: serde_json::Value = serde_json::from_str(text).ok()?;
+    reply["result"]["taskId"].as_str()?.parse().ok()
 }
 
 /// Finds tokens that were not replaced. Below `## Task` stands the text of a task, which may speak of tokens, except in
