@@ -223,7 +223,7 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
         }
     }
     fields.check(context)?;
-    let status = fields.status.flatten().map(Status::from);
+    let status = fields.status.flatten();
     let patch = fields.into_patch();
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
@@ -240,18 +240,18 @@ pub(crate) fn update(context: &mut Context, mut fields: Fields) -> Result<Kept> 
     Kept::read(context, task)
 }
 
-fn move_to(context: &mut Context, id: TaskId, status: Status) -> Result<Task> {
+fn move_to(context: &mut Context, id: TaskId, status: AgentTaskStatus) -> Result<Task> {
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
-        _ if task.status == status => return Ok(task),
-        Status::Done => complete(context, Complete::from(id))?,
-        Status::Cancelled => tasks::cancel(context, Cancel::from(id))?,
+        _ if AgentTaskStatus::from(task.status) == status => return Ok(task),
+        AgentTaskStatus::Done => complete(context, Complete::from(id))?,
+        AgentTaskStatus::Cancelled => tasks::cancel(context, Cancel::from(id))?,
         _ => {
             if task.is_closed() {
                 tasks::reopen(context, id)?;
             }
             let patch = Patch {
-                status: Some(status),
+                status: Some(status.into()),
                 ..Patch::default()
             };
             return tasks::change(context, id, patch, true);

@@ -92,6 +92,10 @@ fn words_are_those_of_the_specification() {
         PUT /api/tasks/T1 {"assigned_to": "ami-creative", "due_date": "soon"} -> 400 {"field": "due_date"}
         PUT /api/tasks/T1 {"assigned_to": "a\u0001"} -> 404
         GET /api/tasks?status=blocked -> 400
+        PATCH /api/work/tasks/T1 {"status": "blocked"} -> 200
+        PUT /api/tasks/T1 {"title": "b", "status": "paused"} -> 200 {"task": {"title": "b", "status": "paused"}}
+        GET /api/work/tasks/T1 -> 200 {"task": {"status": "blocked"}}
+        PUT /api/tasks/T1 {"status": "doing"} -> 200
         GET /api/tasks?status=doing&priority=urgent -> 200 {"total": 1}
         "#,
     );
