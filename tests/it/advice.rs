@@ -244,6 +244,19 @@ fn work_whose_check_failed_goes_to_an_agent() {
 }
 
 #[test]
+fn check_that_failed_on_other_files_runs_again_before_a_prompt() {
+    let workspace = spawn_task();
+    deliver(&workspace);
+    workspace.ok("update T1 --acceptance 'It is red :: test -e red' --file red");
+    workspace.ok("verify output T1");
+    workspace.fails("verify T1 --run-all", "E_CRITERION_FAILED");
+    assert_eq!(next_command(&workspace), "cleo spawn T1");
+    workspace.write("red", "");
+    assert_eq!(next_command(&workspace), "cleo verify T1 --run-all");
+    workspace.fails("spawn T1", "E_EXISTS");
+}
+
+#[test]
 fn run_runs_no_command_of_a_task_that_somebody_holds() {
     let workspace = spawn_task();
     deliver(&workspace);

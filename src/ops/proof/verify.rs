@@ -91,7 +91,8 @@ impl Verification {
             if let Requirement::Gate(gate) = self.of {
                 record.forced = passed && !gates.open_before(gate).is_empty();
             }
-            if let Some(key) = key.filter(|_| passed) {
+            // Of a failure, too, it is judged whether the files are still those.
+            if let Some(key) = key {
                 record.mark = Some(key.mark(id, self.of.place(), &record));
             }
             match &self.of {

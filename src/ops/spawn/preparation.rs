@@ -13,7 +13,7 @@ use crate::id::{self, TaskId};
 use crate::manifest::Status;
 use crate::manifest::log::{Found, Latest, find_all};
 use crate::ops::proof::check_output;
-use crate::ops::tasks::delivered::{find_requests, has_failed_check, is_delivered};
+use crate::ops::tasks::delivered::{Trees, find_requests, has_failed_check, is_delivered};
 use crate::ops::tasks::{refuse_at_work, waiting_for};
 use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::ops::{Context, Surroundings, require};
@@ -174,7 +174,9 @@ impl Preparation {
             return Ok(());
         };
         let (task, gates) = (require(transaction, id)?, transaction.gates(id)?);
-        let has_failed = has_failed_check(&task, &gates, &record.at);
+        let trust = Trust::new(&self.surroundings, &self.workspace);
+        let trees = &mut Trees::new();
+        let has_failed = has_failed_check(&trust, (&task, &gates), &record.at, trees)?;
         if has_failed || find_requests(transaction, id)?.has_changes {
             return Ok(());
         }

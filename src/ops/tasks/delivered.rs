@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::merged::find_unmerged;
 use crate::clock::is_older;
 use crate::error::{Error, Result};
-use crate::gate::{Criterion, Freshness, Gates};
+use crate::gate::{Criterion, Freshness, Gates, Record};
 use crate::id::TaskId;
 use crate::manifest::{Status, log};
 use crate::ops::require;
@@ -41,6 +41,9 @@ pub(in crate::ops) fn is_delivered(workspace: &Workspace, record: &SpawnRecord) 
     let there = path.and_then(|path| path.metadata().ok());
     there.is_some_and(|there| !is_older(there.modified().ok(), &record.at))
 }
+
+/// Digests of declared files: many tasks declare the same.
+pub(in crate::ops) type Trees = HashMap<Vec<String>, Tree>;
 
 /// Fields whose change asks for other work.
 const WANTED: [&str; 4] = ["title", "description", "files", "deliverables"];
@@ -106,7 +109,7 @@ pub(in crate::ops) fn find_delivered(
         .map(|(record, ..)| record.manifest_id.as_str())
         .collect();
     let found = log::find_all(&workspace.manifest()?, &wanted)?;
-    let (mut delivered, mut trees) = (Vec::new(), HashMap::new());
+    let (mut delivered, mut trees) = (Vec::new(), Trees::new());
     for (record, unmerged, is_reopened) in spawned {
         let entry = found
             .get(&record.manifest_id)
@@ -117,10 +120,10 @@ pub(in crate::ops) fn find_delivered(
             let id = record.task;
             let gates = transaction.gates_of(&[id])?.remove(&id).unwrap_or_default();
             let task = require(transaction, id)?;
-            if unmerged.is_none() && has_failed_check(&task, &gates, &record.at) {
+            let subject = (&task, &gates);
+            if unmerged.is_none() && has_failed_check(trust, subject, &record.at, &mut trees)? {
                 continue;
             }
-            let subject = (&task, &gates);
             let command = match is_reopened {
                 true => format!("cleo spawn {id} --again"),
                 false => choose_command(trust, subject, unmerged, has_entry, &mut trees)?,
@@ -141,7 +144,7 @@ fn choose_command(
     (task, gates): (&Task, &Gates),
     unmerged: Option<Error>,
     has_entry: bool,
-    trees: &mut HashMap<Vec<String>, Tree>,
+    trees: &mut Trees,
 ) -> Result<String> {
     let id = task.id;
     let is_unproven = |line: &String| {
@@ -167,26 +170,47 @@ fn choose_command(
     })
 }
 
-/// Returns whether a criterion has failed since the last prompt of a task: an agent has to work.
-pub(in crate::ops) fn has_failed_check(task: &Task, gates: &Gates, spawned_at: &str) -> bool {
-    let mut records = task.acceptance.iter().map(|line| gates.criteria.get(line));
-    records.any(|it| it.is_some_and(|it| !it.passed && *it.at >= *spawned_at))
+/// Returns whether a criterion has failed on the files that are there since the last prompt of a task: an agent has to
+/// work.
+pub(in crate::ops) fn has_failed_check(
+    trust: &Trust,
+    (task, gates): (&Task, &Gates),
+    spawned_at: &str,
+    trees: &mut Trees,
+) -> Result<bool> {
+    let records = task.acceptance.iter();
+    let records = records.filter_map(|line| Some((line, gates.criteria.get(line)?)));
+    let is_failure = |it: &Record| !it.passed && *it.at >= *spawned_at;
+    let failed: Vec<_> = records.filter(|(_, it)| is_failure(it)).collect();
+    if failed.is_empty() {
+        return Ok(false);
+    }
+    let (key, files) = (trust.read_key(), digest_once(trust, task, gates, trees)?);
+    let by = (key.as_ref(), &trust.workspace);
+    Ok(failed.into_iter().any(|(line, record)| {
+        let found = judge(by, files, false, task.id, (Place::Criterion(line), record));
+        !matches!(found, Freshness::Stale(_))
+    }))
 }
 
-/// Returns whether proof of a task is stale. `trees` are digests of declared files: many tasks declare the same.
-fn is_stale(
+fn digest_once<'t>(
     trust: &Trust,
     task: &Task,
     gates: &Gates,
-    trees: &mut HashMap<Vec<String>, Tree>,
-) -> Result<bool> {
-    let (workspace, key) = (&trust.workspace, trust.read_key());
+    trees: &'t mut Trees,
+) -> Result<Option<&'t Tree>> {
     if !trees.contains_key(&task.files)
-        && let Some(tree) = digest_files(workspace, task, gates)?
+        && let Some(tree) = digest_files(&trust.workspace, task, gates)?
     {
         trees.insert(task.files.clone(), tree);
     }
-    let files = trees.get(&task.files);
+    Ok(trees.get(&task.files))
+}
+
+/// Returns whether proof of a task is stale.
+fn is_stale(trust: &Trust, task: &Task, gates: &Gates, trees: &mut Trees) -> Result<bool> {
+    let (workspace, key) = (&trust.workspace, trust.read_key());
+    let files = digest_once(trust, task, gates, trees)?;
     let on_gates = gates.gates.iter().filter(|(gate, _)| gates.needs(**gate));
     let on_gates = on_gates.map(|(gate, record)| (Place::Gate(*gate), record));
     let criteria = task.acceptance.iter();
