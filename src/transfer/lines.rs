@@ -1,8 +1,5 @@
 //! JSON, line by line or as one document: a fault of one object hides no other.
 
-use std::sync::mpsc;
-use std::thread;
-
 use serde_json::value::RawValue;
 
 use super::Reading;
@@ -11,9 +8,6 @@ use crate::document::Object;
 
 /// Maximum length of a line, in bytes.
 const LINE_MAX: usize = 16 << 20;
-
-/// Maximum number of objects that are parsed before they are taken.
-const AHEAD: usize = 1_000;
 
 /// Conflict markers of git, at the start of a line.
 const CONFLICTS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
@@ -40,26 +34,19 @@ pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     }))
 }
 
-/// Reads JSON objects with their line numbers, in one thread while another takes them. Anything else is a fault.
+/// Reads JSON objects with their line numbers. Anything else is a fault.
 pub(super) fn read_objects<'a>(
-    objects: impl IntoIterator<Item = (usize, &'a [u8])> + Send,
+    objects: impl IntoIterator<Item = (usize, &'a [u8])>,
     reading: &mut Reading,
     mut take: impl FnMut(&mut Reading, usize, Fields),
 ) {
-    let (sender, parsed) = mpsc::sync_channel(AHEAD);
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            let mut objects = objects.into_iter();
-            objects.try_for_each(|(line, object)| sender.send((line, parse(object))))
-        });
-        for (line, object) in parsed {
-            match object {
-                Ok(None) => {}
-                Ok(Some(fields)) => take(reading, line, fields),
-                Err(message) => reading.add_fault(line, None, message),
-            }
+    for (line, object) in objects {
+        match parse(object) {
+            Ok(None) => {}
+            Ok(Some(fields)) => take(reading, line, fields),
+            Err(message) => reading.add_fault(line, None, message),
         }
-    });
+    }
 }
 
 /// Reads the object on a line; an empty line has none. A duplicate field, however deep, is a fault: one of
