@@ -33,13 +33,12 @@ export function startEvents() {
 /** Calls `heard` with what happened since the last frame. */
 export function useEvents(heard: Listener) {
   const latest = useEffectEvent(heard);
-  useEffect(() => {
-    const listener: Listener = (events) => latest(events);
-    listeners.add(listener);
-    return () => {
-      listeners.delete(listener);
-    };
-  }, []);
+  useEffect(() => hear((events) => latest(events)), []);
+}
+
+export function hear(listener: Listener) {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
 }
 
 function listen() {

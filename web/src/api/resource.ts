@@ -2,7 +2,7 @@
 import { QueryClient, queryOptions, useQuery, useQueries } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import { Failure, api } from "./request";
-import { useEvents, type LiveEvent } from "./events";
+import { hear, useEvents, type LiveEvent } from "./events";
 
 export interface Resource<T> {
   data: T | undefined;
@@ -26,6 +26,9 @@ interface Entry<T> {
 const APART = 250;
 
 const client = new QueryClient({ defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: APART, refetchOnWindowFocus: false, refetchOnReconnect: false } } });
+
+// What is not shown hears no events: it is asked again once it is.
+hear(() => void client.invalidateQueries({ type: "inactive", refetchType: "none" }));
 
 /** To ask takes time of its own: the page is shown first. */
 export let show = () => {};
