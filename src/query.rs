@@ -15,7 +15,7 @@ pub(crate) const INTENT: &str = "message.answer";
 pub(crate) const NOTHING: &str =
     "I could not complete your request because every tool failed. Please try again.";
 pub(crate) const NO_WORKERS: &str =
-    "Nobody was asked, because no worker is registered and active. Register one first.";
+    "No answer, because no worker is registered and active. Register one first.";
 
 pub(crate) const PLANNER: &str = "You choose agents for the query of a user. Answer with one JSON object and nothing else: \
     {\"steps\":[{\"step_id\":0,\"agent\":NAME,\"intent\":INTENT,\"input_source\":SOURCE}]}. Names and intents are \

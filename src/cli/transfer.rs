@@ -204,8 +204,9 @@ Examples:
   cleo backup                                 into .cleo/cleo.db-TIME
   cleo backup /mnt/safe/cleo.db
 
-The copy is whole, also while agents work, and of a database on a server, too. To go back to it, stop everything that uses the workspace
-and put the copy in the place of .cleo/cleo.db, with cleo.db-wal, cleo.db-shm and cleo.db-last moved away.
+The copy is whole, also while agents work, and also of a database on a server. To go back to it,
+stop everything that uses the workspace and put the copy in the place of .cleo/cleo.db, with
+cleo.db-wal, cleo.db-shm and cleo.db-last moved away.
 Numbers and epochs that were given since the copy are then given again.
 Skills, settings, outputs and the manifest are files of the project, which git keeps.")]
 pub(super) struct BackupArguments {

@@ -126,7 +126,7 @@ fn answer(
     act_as(call, context, agent.as_deref())?;
     let expected = call.header(IF_MATCH.as_str())?;
     let expected = expected.map(|tag| tag.trim().trim_matches('"').to_string());
-    // An asterisk stands for whatever there is.
+    // An asterisk accepts any version.
     let expected = expected.filter(|tag| tag != "*");
     let task = call.path_segment("id").parse().ok();
     let task = task.filter(|_| facts.address.contains("/tasks/{id}"));

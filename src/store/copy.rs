@@ -41,9 +41,12 @@ pub(crate) fn copy(mut from: Database, to: &Database) -> Result<usize> {
             _ => copy_table(&from, &new, name, &list_columns(columns))?,
         };
     }
-    match to {
-        Database::Sqlite(store) => store.complete_copy(&new, from.first_unused_id()?)?,
-        Database::Postgres(_) => new.analyze()?,
+    if let Database::Sqlite(store) = to {
+        store.complete_copy(&new, from.first_unused_id()?)?;
+    }
+    if let Link::Postgres(session) = new.link() {
+        // Its planner counts rows by itself only after a while.
+        session.run_batch("ANALYZE")?;
     }
     new.settle_chains()?;
     if let Some(problem) = new.disagreements()?.first() {

@@ -108,18 +108,18 @@ fn matches(text: &str, pattern: &str) -> bool {
 
 /// Connects everybody who runs statements, by the names that the file has for them.
 fn connect_all(scratch: &Scratch, logins: &Logins<'_>) -> BTreeMap<&'static str, Client> {
-    let (mut server, mut nobody) = (scratch.connect(), scratch.connect());
+    let (mut server, mut unnamed) = (scratch.connect(), scratch.connect());
     let act_as = format!(
         "SET ROLE cleo_server; SELECT set_config('cleo.user', '{}', false)",
         logins.ann
     );
     server.batch_execute(&act_as).unwrap();
-    nobody.batch_execute("SET ROLE cleo_server").unwrap();
+    unnamed.batch_execute("SET ROLE cleo_server").unwrap();
     BTreeMap::from([
         ("ann", logins.connect(&logins.ann)),
         ("bob", logins.connect(&logins.bob)),
         ("server", server),
-        ("nobody", nobody),
+        ("unnamed", unnamed),
         ("owner", scratch.connect()),
     ])
 }

@@ -1,5 +1,5 @@
 //! Two users send random requests over all endpoints, and no reply names a private row of the other. Tasks and the log
-//! are shared, so they get words that are nobody's. Left out is the stream of events, which the server filters.
+//! are shared, so they get words that belong to no user. Left out is the stream of events, which the server filters.
 //!
 //! `CLEO_TEST_REQUESTS` is how many are sent. With the feature `faults` the checks of the server are off, and row-level
 //! security of PostgreSQL alone keeps the rows apart.

@@ -160,8 +160,7 @@ fn stamp(agent: &mut Agent, created: bool, now: &str) {
 }
 
 /// Makes a persistent agent, before its draft is applied. An id in the draft must be free, also of agents that the
-/// database does not show. An id from the
-/// name may be that of an agent that the user does not see: then it gets a number.
+/// database does not show. An id from the name may be that of an agent that the user does not see: then it gets a number.
 fn make_persistent(
     known: &Known,
     draft: &Draft,

@@ -312,7 +312,7 @@ pub(crate) fn read_to_resume(
     }
 }
 
-/// Marks runs of dead processes as failed, or as interrupted if they can be resumed, whoever's they are.
+/// Marks runs of dead processes as failed, or as interrupted if they can be resumed, those of all users.
 pub(crate) fn mark_interrupted_runs(
     store: &mut Database,
     workspace: &Workspace,

@@ -20,7 +20,7 @@ pub(crate) use address::Address;
 /// Time limit for other writers, and for a server that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(100);
-/// Time between two looks for commits of which the server did not tell.
+/// Time between two looks for commits that the server did not report.
 const LOOK: Duration = Duration::from_millis(500);
 
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";

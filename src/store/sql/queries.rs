@@ -123,14 +123,6 @@ impl SqlTransaction<'_> {
         }
     }
 
-    /// Has PostgreSQL count what its planner goes by, as it does by itself after a while.
-    pub(in crate::store) fn analyze(&self) -> Result<()> {
-        match &self.link {
-            Link::Sqlite { .. } => Ok(()),
-            Link::Postgres(session) => session.run_batch("ANALYZE").map(drop),
-        }
-    }
-
     /// Runs a query for one number; 0 where there is none.
     pub(in crate::store) fn count(&self, sql: &str, parameters: impl Parameters) -> Result<u64> {
         let number = self.first(sql, parameters, |row| row.get::<Option<i64>>(0))?;

@@ -2,7 +2,7 @@
 -- security. Applying it twice is the same as once. It works where an `auth` schema with `auth.uid()` exists, as on
 -- Supabase, and elsewhere makes one.
 --
--- Two roles, neither of which bypasses row security:
+-- Two roles; row security holds for both:
 --     cleo_server   the server within a transaction for one user, whose name is the setting `cleo.user`
 --     cleo_user     people and programs that use the views; on Supabase `authenticated` has the same rights
 -- The owner of the tables sees all rows: migrations, background work, and callers with the scope admin.
@@ -784,7 +784,7 @@ EXCEPTION WHEN insufficient_privilege THEN
     RAISE WARNING 'the views of the agents system are not made: %', SQLERRM;
 END $$;
 
--- The helpers are for this schema only: nobody calls them directly.
+-- The helpers are for this schema only: no login calls them directly.
 DO $$
 DECLARE name regprocedure;
 BEGIN
