@@ -12,17 +12,20 @@ use serde::Serialize;
 use super::Face;
 use super::run::{self, Progress};
 use super::screen::Tone;
+use crate::agent::draft::Draft;
 use crate::config::Settings;
 use crate::coordinator::request::RunRequest;
 use crate::coordinator::{self, Options, Report, RunEnvironment};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
 use crate::id::TaskId;
-use crate::ops::{Context, Notes, Surroundings, init, tasks};
+use crate::ops::{Context, Notes, Surroundings, agents, init, tasks};
 use crate::runner::find_own_program;
 
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
+const WORKER: &str = include_str!("../../examples/demo/worker.sh");
+const WORKERS: &str = include_str!("../../examples/demo/workers.json");
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -31,8 +34,8 @@ Examples:
   cleo demo --dir /tmp/try-cleo
   cleo demo --json | jq '.result.tasks[] | [.taskId, .skill, .state, .attempts]'
 
-Needs no AI and no network: a shell script plays the agents. To clean up, remove the folder of the
-demo.")]
+Needs no AI and no network: a shell script plays the agents, and another one three workers, for
+`cleo ask` and `cleo plan`. To clean up, remove the folder of the demo.")]
 pub(super) struct Arguments {
     /// New or empty folder
     #[arg(long, value_name = "DIR", default_value = "cleo-demo")]
@@ -71,6 +74,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     init::init(&surroundings, &mut notes, options)?;
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
+    write_whole(&folder.join("worker.sh"), WORKER)?;
+    let workers: Vec<Draft> =
+        serde_json::from_str(WORKERS).map_err(|cause| error!(Internal, "{cause}"))?;
+    for worker in workers {
+        agents::register(&surroundings, &mut notes, worker)?;
+    }
     let mut context = Context::open(surroundings.clone())?;
     tasks::add_batch(&mut context, tasks::read_batch(TASKS.as_bytes(), None)?)?;
     drop(context);
@@ -105,7 +114,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     live.end(&demo, error, &[], |screen| {
         run::render(screen, &demo.report);
         let enter = format!("cd {}", quote(&demo.folder));
-        let look = "then `cleo list --tree --all`, `cleo why T6`, `cleo runs show`";
+        let look = "then `cleo list --tree --all`, `cleo why T6`, `cleo runs show`, `cleo ask 'Summarize the notes'`";
         screen.pair(Tone::Accent, "next: ", format!("{enter}, {look}"));
     })
 }

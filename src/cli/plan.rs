@@ -35,8 +35,8 @@ sql-agent, classifier, orchestrator, summarizer. Skills that no active agent off
 To register an agent:
   cleo agents register Planner --capability planner --prompt 'You break work into steps.'
 
-A plan file has a goal and steps, each with id, capability (or agent), instruction and dependsOn,
-and optional title, skill, intent and maxLoops. Write your own, or edit a generated one."
+A plan file has a goal and steps, each with id, agentCapability (or agent), instruction and
+dependencies, and optional title, skill, intent and maxLoops. Write your own, or edit a generated one."
 )]
 pub(super) struct Arguments {
     #[command(subcommand)]
@@ -112,7 +112,7 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
                 Some(agent) => (Tone::Good, agent.clone()),
                 None => (Tone::Bad, "none".to_string()),
             },
-            dim(step.depends_on.join(", ")),
+            dim(step.dependencies.join(", ")),
             plain(first_line(about, 80)),
         ]
     });

@@ -26,12 +26,12 @@ const PLAN_FIELDS: [&str; 4] = ["goal", "maxLoops", "steps", "unavailable"];
 const STEP_FIELDS: [&str; 8] = [
     "id",
     "title",
-    "capability",
+    "agentCapability",
     "agent",
     "skill",
     "intent",
     "instruction",
-    "dependsOn",
+    "dependencies",
 ];
 
 /// How much of a name is shown, in characters.
@@ -41,7 +41,7 @@ const NAME_SHOWN: usize = 70;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
-    /// Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`.
+    /// Where it is: a line and column, or a way into the plan such as `steps[2].dependencies[0]`.
     pub(crate) place: String,
     pub(crate) message: String,
 }
@@ -173,7 +173,7 @@ fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
     ));
     for (field, word) in [
         ("title", &step.title),
-        ("capability", &step.capability),
+        ("agentCapability", &step.agent_capability),
         ("agent", &step.agent),
         ("skill", &step.skill),
         ("intent", &step.intent),
@@ -182,9 +182,9 @@ fn check_step(place: &str, step: &Step, faults: &mut Vec<Fault>) {
             faults.extend(fault_of_text(&format!("{place}.{field}"), word, ITEM_MAX));
         }
     }
-    let message = match (&step.capability, &step.agent) {
-        (None, None) => "a step names a `capability`, or an `agent` by its id",
-        (Some(_), Some(_)) => "a step names a `capability` or an `agent`, not both",
+    let message = match (&step.agent_capability, &step.agent) {
+        (None, None) => "a step names an `agentCapability`, or an `agent` by its id",
+        (Some(_), Some(_)) => "a step names an `agentCapability` or an `agent`, not both",
         _ => return,
     };
     faults.push(Fault::new(FaultKind::Field, place, message));
@@ -222,7 +222,7 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
         if faults.len() > FAULTS_MAX {
             return;
         }
-        for (at, need) in step.depends_on.iter().enumerate() {
+        for (at, need) in step.dependencies.iter().enumerate() {
             let message = if let Some(first) = seen.insert(need, at) {
                 format!("`{}` is named already, at {first}", shorten_name(need))
             } else if !places.contains_key(need.as_str()) {
@@ -234,7 +234,7 @@ fn check_dependencies(plan: &Plan, faults: &mut Vec<Fault>) {
             } else {
                 continue;
             };
-            let place = format!("steps[{place}].dependsOn[{at}]");
+            let place = format!("steps[{place}].dependencies[{at}]");
             faults.push(Fault::new(FaultKind::Dependency, place, message));
         }
     }
@@ -251,7 +251,7 @@ fn circles(plan: &Plan) -> Vec<Fault> {
     let mut faults = Vec::new();
     loop {
         let next = |place: usize| {
-            let needs = plan.steps[place].depends_on.iter();
+            let needs = plan.steps[place].dependencies.iter();
             let needs = needs.filter_map(|need| places.get(need.as_str()).copied());
             Ok::<_, Infallible>(needs.filter(|need| left[*need]).collect())
         };
@@ -267,7 +267,7 @@ fn circles(plan: &Plan) -> Vec<Fault> {
             "steps wait for each other in a circle: {}",
             names.join(" → ")
         );
-        let place = format!("steps[{}].dependsOn", way[0]);
+        let place = format!("steps[{}].dependencies", way[0]);
         faults.push(Fault::new(FaultKind::Circle, place, message));
         for place in way {
             left[place] = false;
@@ -281,7 +281,7 @@ pub(crate) fn find_agent<'a>(
     step: &Step,
     agents: &'a [Agent],
 ) -> Result<&'a Agent, (FaultKind, String)> {
-    let is_it = |agent: &&Agent| match (&step.agent, &step.capability) {
+    let is_it = |agent: &&Agent| match (&step.agent, &step.agent_capability) {
         (Some(id), _) => agent.id == *id,
         (None, Some(capability)) => agent.offers(capability),
         (None, None) => false,

@@ -150,10 +150,10 @@ fn chain_steps(goal: &str, skills: &[Found]) -> Vec<Step> {
         steps.push(Step {
             id: format!("{}-step", skill.name),
             title: Some(skill.title.to_string()),
-            capability: Some(skill.capability.to_string()),
+            agent_capability: Some(skill.capability.to_string()),
             skill: Some(skill.name.to_string()),
             instruction: format!("{}\n\nGoal:\n{}", skill.instruction, spell_out(goal)),
-            depends_on: before.into_iter().collect(),
+            dependencies: before.into_iter().collect(),
             ..Step::default()
         });
     }
@@ -189,7 +189,7 @@ mod tests {
     fn steps(goal: &str, capabilities: &[&str]) -> String {
         let plan = decompose(goal, &offering(capabilities)).plan;
         let names = plan.steps.iter().map(|step| {
-            let needs = step.depends_on.join("+");
+            let needs = step.dependencies.join("+");
             format!("{}<{needs}", step.id.trim_end_matches("-step"))
         });
         names.collect::<Vec<_>>().join(" ").replace("-step", "")
@@ -357,7 +357,7 @@ mod tests {
                 prop_assert!(!marker, "{}", step.instruction);
                 let missing = check::find_agent(step, &agents).is_err();
                 prop_assert_eq!(missing, made.source == Source::Fallback && !offered.iter().any(
-                    |capability| Some(*capability) == step.capability.as_deref()));
+                    |capability| Some(*capability) == step.agent_capability.as_deref()));
             }
         }
     }

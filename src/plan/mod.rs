@@ -60,8 +60,8 @@ pub(crate) struct Step {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) title: Option<String>,
     /// The capability that its agent must offer.
-    #[serde(alias = "agentCapability", skip_serializing_if = "Option::is_none")]
-    pub(crate) capability: Option<String>,
+    #[serde(alias = "capability", skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_capability: Option<String>,
     /// Id of the agent that does it, in place of a capability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
@@ -72,8 +72,8 @@ pub(crate) struct Step {
     pub(crate) intent: Option<String>,
     pub(crate) instruction: String,
     /// Steps that must be done first, and whose results it gets.
-    #[serde(alias = "depends_on", alias = "dependencies")]
-    pub(crate) depends_on: Vec<String>,
+    #[serde(alias = "dependsOn", alias = "depends_on")]
+    pub(crate) dependencies: Vec<String>,
     /// Fields that a step does not have, each of which is a fault.
     #[serde(flatten, skip_serializing)]
     #[schemars(skip)]
@@ -93,7 +93,7 @@ pub(crate) struct Unavailable {
 impl Step {
     pub(crate) fn agent_or_capability(&self) -> &str {
         let agent = self.agent.as_deref();
-        agent.or(self.capability.as_deref()).unwrap_or("")
+        agent.or(self.agent_capability.as_deref()).unwrap_or("")
     }
 }
 
@@ -134,7 +134,7 @@ impl Plan {
         let places = check::index_steps(self);
         let number = |place: usize| TaskId(place as u32 + 1);
         let node = |(place, step): (usize, &Step)| {
-            let needs = step.depends_on.iter();
+            let needs = step.dependencies.iter();
             let (known, missing): (Vec<_>, Vec<_>) =
                 needs.partition(|need| places.contains_key(need.as_str()));
             Node {

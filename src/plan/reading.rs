@@ -35,7 +35,7 @@ fn read_plan(mut value: Value) -> Result<Plan, Fault> {
         Fault::new(FaultKind::Field, place, short(&fault.what))
     })?;
     // More is not looked at: what is wrong with each would cost too much.
-    let needs = plan.steps.iter().map(|step| step.depends_on.len());
+    let needs = plan.steps.iter().map(|step| step.dependencies.len());
     match needs.chain([plan.steps.len()]).max() {
         Some(items) if items > STEPS_MAX => {
             let message = format!("there is a list of {items} items; {STEPS_MAX} are allowed");
@@ -110,7 +110,7 @@ steps:
         let (plan, faults) = read(YAML.as_bytes());
         assert_eq!(faults, []);
         assert_eq!(plan.clamped_max_loops(), 2);
-        assert_eq!(plan.steps[1].depends_on, ["find"]);
+        assert_eq!(plan.steps[1].dependencies, ["find"]);
         assert_eq!(plan.steps[1].instruction, "Judge them.\nAll of them.\n");
         let json = serde_json::to_string_pretty(&plan).unwrap();
         assert_eq!(read(json.as_bytes()), (plan.clone(), vec![]));
@@ -159,7 +159,7 @@ steps:
             ),
             (
                 step(r#"{"dependsOn": [], "dependencies": []}"#),
-                "steps[1]: duplicate field `dependsOn`",
+                "steps[1]: duplicate field `dependencies`",
             ),
         ] {
             let told = list_faults(&text);
@@ -176,7 +176,7 @@ steps:
                 "gaol: there is no such field; is `goal` meant?",
                 "goal: it must say something",
                 "steps[0].tier: there is no such field",
-                "steps[0]: a step names a `capability`, or an `agent` by its id",
+                "steps[0]: a step names an `agentCapability`, or an `agent` by its id",
             ]
         );
     }

@@ -2,6 +2,7 @@
 //! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
 pub(crate) mod attempt;
+pub(crate) mod coordination;
 pub(crate) mod event;
 pub(crate) mod log;
 mod planned;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::attempt::Attempt;
+use super::coordination::Coordination;
 use super::event::{AgentEnd, AttemptStart};
 use super::planned::{Planned, waves};
 use super::step::{Counts, StepState, TaskRun};
@@ -23,6 +24,8 @@ const ATTEMPTS_MAX: usize = 200;
 pub(crate) struct RunProjection {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
+    /// Of a plan or a query.
+    pub(crate) coordination: Coordination,
     /// Cursor of the last event that was read.
     pub(crate) cursor: u64,
     /// The options of the run, as the last event of them says.
@@ -50,6 +53,7 @@ impl RunProjection {
 
     fn take_event(&mut self, event: &Event) {
         self.cursor = event.cursor;
+        self.coordination.apply(&event.kind, &event.detail);
         self.apply(&event.at, RunEvent::read(event).as_ref());
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::coordination::CoordinatorState;
 use super::{
     Counts, Event, Message, Outcome, Run, RunKind, RunProjection, RunStatus, STEP, Step, StepState,
     TaskRun,
@@ -55,6 +56,9 @@ pub(crate) struct RunRow {
     pub(crate) needs_you: usize,
     /// Most agents at a time.
     pub(crate) limit: Option<u64>,
+    /// The activity of the coordinator, of a plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) coordinator: Option<CoordinatorState>,
 }
 
 /// The failure of a run.
@@ -138,6 +142,7 @@ impl RunRow {
             fault: fault(&record, track),
             needs_you: work().filter(is_blocked).count(),
             limit: track.options.as_ref().and_then(|it| it["jobs"].as_u64()),
+            coordinator: (record.kind == RunKind::Plan).then_some(track.coordination.state),
             record,
         }
     }

@@ -107,6 +107,17 @@ pub(crate) struct RunFilter {
     pub(crate) offset: u32,
 }
 
+impl RunFilter {
+    /// The newest runs with a status.
+    pub(crate) fn by_status(status: RunStatus, limit: u32) -> RunFilter {
+        RunFilter {
+            status: Some(status),
+            limit,
+            ..RunFilter::default()
+        }
+    }
+}
+
 /// Which way rows are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]

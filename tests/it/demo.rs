@@ -109,3 +109,21 @@ fn what_surrounds_demo_does_not_change_it() {
     let prompt = workspace.read(&format!("cleo-demo/.cleo/runs/{run}/T6-1.prompt.md"));
     assert!(!prompt.contains("Mine."));
 }
+
+#[test]
+fn workers_of_demo_answer_a_query_and_carry_out_a_plan() {
+    let workspace = TestWorkspace::bare();
+    workspace.ok("demo");
+    let asked = workspace.result("--root cleo-demo ask 'Summarize the notes'");
+    assert_eq!(
+        asked["answer"],
+        "Based on the tools, here is what I found: (simulated) The links of a page are listed, each is asked \
+         for once, and 404 and 410 count as dead. [done]"
+    );
+    workspace.ok("--root cleo-demo plan 'Plan, search the web and report' --output plan.yaml");
+    let run = workspace.result("--root cleo-demo plan run plan.yaml");
+    assert_fields(&run, json!({"satisfied": true, "passes": 1}));
+    let steps = run["steps"].as_array().unwrap().iter();
+    let agents: Vec<&Value> = steps.map(|step| &step["agent"]).collect();
+    assert_eq!(agents, ["planner", "web-crawler", "summarizer"]);
+}

@@ -105,7 +105,10 @@ fn c_1_goal_goes_through_three_agents() {
     );
     assert_fields(&result, json!({"satisfied": true, "passes": 1}));
     let steps = result["plan"]["steps"].as_array().unwrap();
-    let needs: Vec<_> = steps.iter().map(|step| step["dependsOn"].clone()).collect();
+    let needs: Vec<_> = steps
+        .iter()
+        .map(|step| step["dependencies"].clone())
+        .collect();
     assert_eq!(
         needs,
         [json!([]), json!(["planning-step"]), json!(["search-step"])]
@@ -618,7 +621,7 @@ fn model_plans_and_what_it_gets_wrong_it_may_fix_once() {
         assert_eq!(reply["result"]["source"], "model", "{reply:#}");
         assert_eq!(reply["warnings"], json!([]));
         assert_eq!(
-            reply["result"]["plan"]["steps"][1]["dependsOn"],
+            reply["result"]["plan"]["steps"][1]["dependencies"],
             json!(["look"])
         );
         assert_eq!(reply["result"]["plan"]["goal"], "Look and tell");
@@ -927,4 +930,35 @@ fn a_plan_that_failed_goes_on_with_what_failed() {
         (1, 2)
     );
     assert_eq!(result["run"]["error"], Value::Null);
+}
+
+#[test]
+fn coordinator_and_agents_have_states_of_specification() {
+    let look = "cleo agents list --json --jq '.result.agents[] | [.id, .state]' > agents\n\
+                cleo runs show --json --jq .result.run.coordinator > coordinator\n\
+                exec sh worker.sh planner x\n";
+    let workspace =
+        world(&[("planner", &["x"]), ("summarizer", &["[done]"])]).with("look.sh", look);
+    workspace.ok("agents update the-planner --command 'sh look.sh'");
+    workspace.ok("agents update toby-technical --status paused");
+    let run = runs(&workspace, "'plan and summarize'");
+    assert_eq!(run["satisfied"], true);
+    assert_eq!(workspace.read("coordinator"), "dispatching\n");
+    let seen = workspace.read("agents");
+    let seen: Vec<&str> = seen.lines().collect();
+    assert_eq!(
+        seen,
+        [
+            r#"["cleo-supervisor","idle"]"#,
+            r#"["toby-technical","stopped"]"#,
+            r#"["ami-creative","idle"]"#,
+            r#"["peter-logical","idle"]"#,
+            r#"["the-planner","processing"]"#,
+            r#"["the-summarizer","idle"]"#,
+        ]
+    );
+    let shown = workspace.result("runs show");
+    assert_eq!(shown["run"]["coordinator"], "waiting");
+    let planner = workspace.result("agents show the-planner");
+    assert_eq!(planner["agent"]["state"], "idle");
 }

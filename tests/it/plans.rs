@@ -50,7 +50,7 @@ fn goal_becomes_steps_with_reasons() {
     let steps = result["plan"]["steps"].as_array().unwrap();
     let chain: Vec<_> = steps
         .iter()
-        .map(|step| (&step["id"], &step["dependsOn"]))
+        .map(|step| (&step["id"], &step["dependencies"]))
         .collect();
     let expected = [
         (json!("planning-step"), json!([])),

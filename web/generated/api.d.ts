@@ -2009,6 +2009,8 @@ export interface components {
             created: boolean;
             task: components["schemas"]["Task"];
         };
+        /** @description The activity of an agent. The words are those of the coordinator specification, section 8. */
+        AgentState: "idle" | "processing" | "stopped";
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
         /** @description Whether messages reach an agent. */
@@ -2110,8 +2112,8 @@ export interface components {
             step: string;
         };
         /**
-         * @description An agent at work: an attempt of a live run, an execution, query or plan in progress, or a claim of a task outside of
-         *     runs.
+         * @description An agent at work: an attempt of a live run, an execution, a step of a plan or query (or its coordinator), or a claim
+         *     of a task outside of runs.
          */
         AtWork: {
             /** @description The runner, the agent, or the holder of the claim. */
@@ -2562,6 +2564,8 @@ export interface components {
         ConversationStatus: "active" | "archived";
         /** @description Whether a conversation continues. */
         ConversationStatusInput: "active" | "archived";
+        /** @description The activity of a coordinator. The words are those of the coordinator specification, section 8. */
+        CoordinatorState: "waiting" | "decomposing" | "dispatching" | "aggregating" | "evaluating";
         /** @description How many agents there were and are. */
         Count: {
             /** Format: uint */
@@ -3409,7 +3413,7 @@ export interface components {
         Fault3: {
             kind: components["schemas"]["FaultKind"];
             message: string;
-            /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
+            /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependencies[0]`. */
             place: string;
         };
         /** @description The failure of a run. */
@@ -5592,6 +5596,8 @@ export interface components {
             bar: components["schemas"]["StepState"][] | null;
             completedAt: string | null;
             conversation: string | null;
+            /** @description The activity of the coordinator, of a plan. */
+            coordinator?: components["schemas"]["CoordinatorState"] | null;
             /**
              * Format: double
              * @description Cost in US dollars, if the model reports it.
@@ -5940,6 +5946,7 @@ export interface components {
             skills: string[];
             /** @description Whether it may be called, of a worker. */
             standing?: components["schemas"]["Standing2"] | null;
+            state: components["schemas"]["AgentState"];
             /** @description active, paused or archived */
             status: components["schemas"]["AgentStatus"];
             /** @description Tags that bring messages to the agent */
@@ -6284,12 +6291,12 @@ export interface components {
             /** @description Id of the agent that does it, in place of a capability. */
             agent?: string | null;
             /** @description The capability that its agent must offer. */
-            capability?: string | null;
+            agentCapability?: string | null;
             /**
              * @description Steps that must be done first, and whose results it gets.
              * @default []
              */
-            dependsOn: string[];
+            dependencies: string[];
             /**
              * @description Its name, by which others wait for it.
              * @default

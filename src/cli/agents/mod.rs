@@ -95,6 +95,7 @@ fn show_agent(screen: &mut Screen, shown: &Shown) {
     let mut field = |name: &str, value: &str| {
         screen.field(name, value);
     };
+    field("state", shown.state.word());
     field("kind", agent.kind.word());
     field("role", agent.role.word());
     field("about", &agent.description);
@@ -121,16 +122,17 @@ fn show_agent(screen: &mut Screen, shown: &Shown) {
 }
 
 fn show_list(screen: &mut Screen, listed: &Listed) {
-    let rows = listed.agents.iter().map(|Shown { agent, .. }| {
+    let rows = listed.agents.iter().map(|Shown { agent, state, .. }| {
         [
             strong(&agent.id),
             status(agent.status),
+            plain(state),
             plain(agent.kind),
             plain(agent.role),
             plain(agent.tags.join(", ")),
         ]
     });
-    let head = ["AGENT", "STATUS", "KIND", "ROLE", "TAGS"];
+    let head = ["AGENT", "STATUS", "STATE", "KIND", "ROLE", "TAGS"];
     screen.list("no agents", &head, rows);
 }
 

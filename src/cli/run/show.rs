@@ -14,6 +14,7 @@ use crate::id;
 use crate::ops::Surroundings;
 use crate::ops::runs::list;
 use crate::ops::work::runs;
+use crate::run::coordination::CoordinatorState;
 use crate::run::report::github::summarize_counts;
 use crate::run::report::{describe_spent, explain_failure, money, time, tokens, violations};
 use crate::run::view::RunView;
@@ -141,6 +142,8 @@ fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView)
         "" => String::new(),
         reason => format!("{}: {reason}", run.routed_by),
     };
+    let coordinator = shown.run.coordinator.filter(|_| !run.is_over());
+    let coordinator = coordinator.map_or("", CoordinatorState::word);
     // A run over tasks has no answer.
     let (tasks, answered, took) = match shown.tasks.is_empty() {
         true => ("", describe_answer(run), String::new()),
@@ -148,6 +151,7 @@ fn render_run(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView)
     };
     screen
         .headline(&run.id, run.status, run.kind)
+        .field("coordinator", coordinator)
         .field("agent", text(&run.agent))
         .field("asked for", text(&run.requested_agent))
         .field("tasks", tasks)

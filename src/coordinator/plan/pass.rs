@@ -173,8 +173,8 @@ impl<'a, 'r> PlanRun<'a, 'r> {
         let assignments = plans::assignments(plan, agents);
         let steps = plan.steps.iter().zip(assignments).map(|(step, who)| {
             json!({
-                "id": step.id, "capability": step.capability, "agent": who.agent,
-                "dependencies": step.depends_on,
+                "id": step.id, "capability": step.agent_capability, "agent": who.agent,
+                "dependencies": step.dependencies,
             })
         });
         let steps: Vec<_> = steps.collect();
@@ -335,13 +335,13 @@ fn write_message(step: &Step, previous: Option<&str>, steps: &[StepReport]) -> S
             text: done.text.as_deref()?,
         })
     };
-    let context: Vec<Reply<'_>> = step.depends_on.iter().filter_map(reply).collect();
+    let context: Vec<Reply<'_>> = step.dependencies.iter().filter_map(reply).collect();
     message(&step.instruction, previous, &context)
 }
 
 fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     let place = |need: &String| plan.steps.iter().position(|step| step.id == *need);
-    let needs = |step: &Step| step.depends_on.iter().filter_map(place).collect();
+    let needs = |step: &Step| step.dependencies.iter().filter_map(place).collect();
     plan.steps.iter().map(needs).collect()
 }
 

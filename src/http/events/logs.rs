@@ -38,11 +38,7 @@ impl Logs {
             return Ok(Vec::new());
         }
         self.looked = Some(Instant::now());
-        let live = RunFilter {
-            status: Some(RunStatus::Running),
-            limit: RUNS_MAX,
-            ..RunFilter::default()
-        };
+        let live = RunFilter::by_status(RunStatus::Running, RUNS_MAX);
         let mut frames = Vec::new();
         let mut lengths = HashMap::new();
         for run in store.read()?.runs(None, &live)?.runs {

@@ -11,18 +11,20 @@ pub(crate) mod sync;
 mod terms;
 pub(crate) mod trust;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
 use super::trust::{Item, Standing, Trust};
-use crate::agent::{Agent, builtin};
+use crate::agent::{Agent, AgentStatus, builtin};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
+use crate::ops::runs::{list_working_agents, open_after_recovery};
 use crate::run::RunKind;
 use crate::store::{Store, Transaction};
+use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
@@ -48,6 +50,17 @@ pub(crate) struct Shown {
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     executions: u64,
+    pub(crate) state: AgentState,
+}
+
+closed! {
+    /// The activity of an agent. The words are those of the coordinator specification, section 8.
+    AgentState, "state of an agent":
+    Idle = "idle",
+    /// It answers a message, does a step, or holds a task.
+    Processing = "processing",
+    /// It is paused or archived: nothing goes to it.
+    Stopped = "stopped",
 }
 
 /// An agent as it is, or as a change made it.
@@ -193,6 +206,7 @@ struct Registry<'a> {
     /// By agent, how many executions it had for the caller, and when the last run of any kind began. A caller
     /// who sees all counts everybody's.
     uses: HashMap<String, (u64, String)>,
+    working: HashSet<String>,
     trust: Option<Trust>,
 }
 
@@ -203,14 +217,17 @@ impl Registry<'_> {
             surroundings,
             known: Known::default(),
             uses: HashMap::new(),
+            working: HashSet::new(),
             trust: None,
         };
         let workspace = find_workspace(surroundings)?;
-        let store = workspace.as_ref().map(Workspace::store_if_there);
+        let clock = &surroundings.clock;
+        let store = workspace.as_ref().map(|it| open_after_recovery(it, clock));
         registry.known = match (&workspace, store.transpose()?.flatten()) {
             (Some(workspace), Some(mut store)) => {
                 let transaction = store.read()?;
                 registry.count_uses(&*transaction)?;
+                registry.working = list_working_agents(&*transaction, user, &clock.timestamp())?;
                 load_with(&*transaction, workspace)?.keep_visible(user)
             }
             _ => load_seen(surroundings)?,
@@ -243,6 +260,13 @@ impl Registry<'_> {
                 standing: trust.map(|trust| trust.standing(&Item::worker(&agent))),
                 expires_at: expires(&agent).map(timestamp),
                 executions: executions.unwrap_or(0),
+                state: match agent.status {
+                    AgentStatus::Active if self.working.contains(&agent.id) => {
+                        AgentState::Processing
+                    }
+                    AgentStatus::Active => AgentState::Idle,
+                    _ => AgentState::Stopped,
+                },
                 agent,
             },
         }

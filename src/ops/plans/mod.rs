@@ -309,7 +309,7 @@ fn find_unassignable(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (place, step) in plan.steps.iter().enumerate() {
         // A step needs exactly one of both.
-        if step.agent.is_some() == step.capability.is_some() {
+        if step.agent.is_some() == step.agent_capability.is_some() {
             continue;
         }
         if let Err((kind, message)) = check::find_agent(step, agents) {

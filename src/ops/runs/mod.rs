@@ -5,6 +5,8 @@ pub(crate) mod journal;
 pub(crate) mod liveness;
 pub(crate) mod recording;
 
+use std::collections::HashSet;
+
 use super::trust::{Item, Trust};
 use super::{Context, Surroundings};
 use crate::clock::Clock;
@@ -87,11 +89,7 @@ pub(crate) fn find_judge(
         return Ok(None);
     };
     for status in [RunStatus::Running, RunStatus::Interrupted] {
-        let open = RunFilter {
-            status: Some(status),
-            limit: OPEN_MAX,
-            ..RunFilter::default()
-        };
+        let open = RunFilter::by_status(status, OPEN_MAX);
         runs.extend(transaction.runs(None, &open)?.runs);
     }
     for run in runs {
@@ -106,6 +104,33 @@ pub(crate) fn find_judge(
         }
     }
     Ok(None)
+}
+
+/// Lists the agents that work at a moment, with the runs of a user or of all: on an execution, on a step of a plan or
+/// a query, or on a task that they hold.
+pub(in crate::ops) fn list_working_agents(
+    transaction: &dyn Transaction,
+    user: Option<&str>,
+    now: &str,
+) -> Result<HashSet<String>> {
+    let mut agents = HashSet::new();
+    for status in [RunStatus::Running, RunStatus::Pending] {
+        let open = RunFilter::by_status(status, OPEN_MAX);
+        for run in transaction.runs(user, &open)?.runs {
+            match run.kind {
+                RunKind::Execution => agents.extend(run.agent),
+                RunKind::Plan | RunKind::Query => {
+                    let track = RunProjection::read(&journal::events(transaction, &run.id)?);
+                    let asked = track.coordination.asked.into_iter();
+                    agents.extend(asked.map(|(_, agent)| agent));
+                }
+                RunKind::Epic | RunKind::Tasks => {}
+            }
+        }
+    }
+    let claims = transaction.running_claims(now, OPEN_MAX)?;
+    agents.extend(claims.into_iter().filter_map(|claim| claim.holder));
+    Ok(agents)
 }
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {

@@ -1,5 +1,6 @@
 //! Tasks as the pages show them: graph, rows and single tasks, joined with the last runs; and the search of all things.
 
+mod at_work;
 mod graph;
 mod now;
 mod page;
@@ -10,8 +11,9 @@ mod search;
 mod show;
 mod tracks;
 
+pub(crate) use at_work::list_at_work;
 pub(crate) use graph::{Epics, GraphQuery, GraphView, epics, graph};
-pub(crate) use now::{Now, NowQuery, list_at_work, now};
+pub(crate) use now::{Now, NowQuery, now};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use rows::{RowPage, RowsQuery, rows};
 pub(crate) use scene::{Scenes, count_ready};

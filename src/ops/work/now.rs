@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::at_work::{AtWork, cut, list_at_work};
 use super::scene::{View, with_scene};
 use super::tracks::lock;
 use crate::error::{Code, Error, Result};
@@ -13,26 +14,22 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::runs::{journal, open};
 use crate::ops::tasks::delivered::is_delivered;
+use crate::run::RunStatus;
 use crate::run::log::{Entry, Stream};
 use crate::run::transcript::{self, Channel};
 use crate::run::view::RunRow;
-use crate::run::{Run, RunKind, RunProjection, RunStatus, StepState};
 use crate::store::records::RunFilter;
 use crate::store::{Filter, Store};
 use crate::task::{DisplayStatus, Status};
 use crate::workspace::Workspace;
 use crate::{clock, file};
 
-/// Most runs of a status that are read.
+/// Most stopped runs that are read.
 const RUNS_MAX: u32 = 100;
-/// Most claims that are read.
-const CLAIMS_MAX: u32 = 500;
 /// Most items of each part that are shown.
 const SHOWN_MAX: usize = 100;
 /// How much of the end of a log is searched for its last line, in bytes.
 const TAIL: u64 = 16 << 10;
-/// Longest text of a line, in characters.
-const TEXT_MAX: usize = 300;
 
 #[derive(Debug, Default, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -55,23 +52,6 @@ pub(crate) struct Now {
     pub(crate) delivered_total: u64,
     /// The moment of this answer.
     pub(crate) now: String,
-}
-
-/// An agent at work: an attempt of a live run, an execution, query or plan in progress, or a claim of a task outside of
-/// runs.
-#[derive(Debug, Serialize, schemars::JsonSchema)]
-pub(crate) struct AtWork {
-    pub(crate) run: Option<String>,
-    pub(crate) task: Option<TaskId>,
-    pub(crate) title: String,
-    /// The runner, the agent, or the holder of the claim.
-    pub(crate) agent: Option<String>,
-    pub(crate) attempt: Option<u32>,
-    /// Whether its agent has ended and cleo verifies the work.
-    pub(crate) verifying: bool,
-    pub(crate) since: String,
-    /// The last line of its log, else its current action.
-    pub(crate) line: Option<String>,
 }
 
 /// Something that waits for a person.
@@ -164,97 +144,16 @@ pub(crate) fn now(context: &mut Context, query: NowQuery) -> Result<Now> {
     )
 }
 
-/// Lists all agents at work that the caller sees.
-pub(crate) fn list_at_work(context: &mut Context) -> Result<Vec<AtWork>> {
-    let (user, now) = (context.visible_user(), context.now());
-    let cache = Arc::clone(&context.cache);
-    let transaction = open(context)?.read()?;
-    let mut tracks = lock(&cache.tracks);
-    let mut all = Vec::new();
-    for status in [RunStatus::Running, RunStatus::Pending] {
-        for run in transaction.runs(user.as_deref(), &by_status(status))?.runs {
-            match run.kind {
-                RunKind::Epic | RunKind::Tasks => {
-                    let track = tracks.update(&*transaction, &run.id, &[])?;
-                    all.extend(list_attempts(&run, track));
-                }
-                _ => all.push(AtWork {
-                    title: cut(run.input.lines().next().unwrap_or_default()),
-                    run: Some(run.id),
-                    task: None,
-                    agent: run.agent,
-                    attempt: None,
-                    verifying: false,
-                    since: run.started_at,
-                    line: None,
-                }),
-            }
-        }
-    }
-    for claim in transaction.running_claims(&now, CLAIMS_MAX)? {
-        // The holder of a task of a run is that run.
-        let holder = claim.holder.as_deref().unwrap_or_default();
-        if transaction.status(claim.task)? != Some(Status::Active)
-            || transaction.run(holder)?.is_some()
-        {
-            continue;
-        }
-        // A damaged one has a finding of its own.
-        let Some(task) = transaction.readable(&[claim.task])?.pop() else {
-            continue;
-        };
-        all.push(AtWork {
-            run: None,
-            task: Some(claim.task),
-            title: task.title,
-            agent: claim.holder,
-            attempt: None,
-            verifying: false,
-            since: claim.since,
-            line: task.notes.last().map(|note| cut(&note.text)),
-        });
-    }
-    all.sort_by(|a, b| (&a.since, a.task).cmp(&(&b.since, b.task)));
-    Ok(all)
-}
-
-fn by_status(status: RunStatus) -> RunFilter {
-    RunFilter {
-        status: Some(status),
-        limit: RUNS_MAX,
-        ..RunFilter::default()
-    }
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(TEXT_MAX).collect()
-}
-
-fn list_attempts(run: &Run, track: &RunProjection) -> Vec<AtWork> {
-    let tasks = track.tasks().iter();
-    let tasks = tasks.filter(|task| task.state.is_under_way() && !task.planned.is_epic);
-    let attempts = tasks.map(|task| AtWork {
-        run: Some(run.id.clone()),
-        task: Some(task.planned.task_id),
-        title: task.planned.title.clone(),
-        agent: task.setup.runner.clone(),
-        attempt: task.history.last().map(|last| last.attempt),
-        verifying: task.state == StepState::Verifying,
-        since: (task.history.last().map(|last| &last.started_at))
-            .unwrap_or(&run.started_at)
-            .clone(),
-        line: task.doing.as_deref().map(cut),
-    });
-    attempts.collect()
-}
-
 /// Lists the runs whose process ended, each with its tasks.
 fn list_stopped(context: &mut Context) -> Result<Vec<(Vec<TaskId>, Need)>> {
     let (user, now) = (context.visible_user(), context.now());
     let cache = Arc::clone(&context.cache);
     let transaction = open(context)?.read()?;
     let mut tracks = lock(&cache.tracks);
-    let stopped = transaction.runs(user.as_deref(), &by_status(RunStatus::Interrupted))?;
+    let stopped = transaction.runs(
+        user.as_deref(),
+        &RunFilter::by_status(RunStatus::Interrupted, RUNS_MAX),
+    )?;
     let mut all = Vec::new();
     for run in stopped.runs.into_iter().filter(|run| run.kind.resumes()) {
         let at = run.completed_at.as_ref().unwrap_or(&run.started_at).clone();

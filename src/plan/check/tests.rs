@@ -5,9 +5,9 @@ use proptest::prelude::*;
 fn plan(rows: &[(&str, &[&str])]) -> Plan {
     let step = |(id, needs): &(&str, &[&str])| Step {
         id: id.to_string(),
-        capability: Some("c".into()),
+        agent_capability: Some("c".into()),
         instruction: "do it".into(),
-        depends_on: needs.iter().map(|need| need.to_string()).collect(),
+        dependencies: needs.iter().map(|need| need.to_string()).collect(),
         ..Step::default()
     };
     Plan {
@@ -34,13 +34,13 @@ fn every_fault_of_graph_is_named_with_its_place() {
     for (rows, expected) in [
         (
             &[("a", &["c"][..]), ("b", &["a"]), ("c", &["b"])][..],
-            &["steps[0].dependsOn: steps wait for each other in a circle: a → c → b → a"][..],
+            &["steps[0].dependencies: steps wait for each other in a circle: a → c → b → a"][..],
         ),
         (
             &[("a", &["a"]), ("b", &["c"]), ("c", &["b"])],
             &[
-                "steps[0].dependsOn: steps wait for each other in a circle: a → a",
-                "steps[1].dependsOn: steps wait for each other in a circle: b → c → b",
+                "steps[0].dependencies: steps wait for each other in a circle: a → a",
+                "steps[1].dependencies: steps wait for each other in a circle: b → c → b",
             ],
         ),
         (
@@ -53,9 +53,9 @@ fn every_fault_of_graph_is_named_with_its_place() {
                 "steps[1].id: steps[0] has the id `step-one` already",
                 "steps[2].id: `-` is not an id of a step: letters, digits, `.`, `_` and `-`, at \
                  most 64, not first a sign",
-                "steps[1].dependsOn[0]: there is no step `step-tow`; is `step-one` meant?",
-                "steps[1].dependsOn[1]: there is no step `x`",
-                "steps[2].dependsOn[1]: `step-one` is named already, at 0",
+                "steps[1].dependencies[0]: there is no step `step-tow`; is `step-one` meant?",
+                "steps[1].dependencies[1]: there is no step `x`",
+                "steps[2].dependencies[1]: `step-one` is named already, at 0",
             ],
         ),
         (&[], &["steps: a plan needs at least one step"]),
@@ -70,7 +70,7 @@ fn what_is_too_much_or_too_little_is_named() {
     odd.max_loops = Some(0);
     odd.goal = "g".repeat(GOAL_MAX + 1);
     odd.steps[0].instruction = " ".into();
-    odd.steps[0].capability = None;
+    odd.steps[0].agent_capability = None;
     odd.steps[0].title = Some("bell\u{7}".into());
     let found = list_faults(&odd);
     assert_eq!(found.len(), 5, "{found:?}");
@@ -99,7 +99,7 @@ fn step_goes_to_first_active_agent_that_offers_it() {
     let step = |capability: &str, agent: &str, intent: &str| {
         let word = |word: &str| (!word.is_empty()).then(|| word.to_string());
         Step {
-            capability: word(capability),
+            agent_capability: word(capability),
             agent: word(agent),
             intent: word(intent),
             ..Step::default()
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(sound, in_waves.len() == 8);
         for (at, id) in in_waves.iter().enumerate() {
             let step = plan.steps.iter().find(|step| step.id == *id).unwrap();
-            prop_assert!(step.depends_on.iter().all(|need| in_waves[..at].contains(need)));
+            prop_assert!(step.dependencies.iter().all(|need| in_waves[..at].contains(need)));
         }
     }
 }
