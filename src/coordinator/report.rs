@@ -62,6 +62,8 @@ pub(super) fn status(track: &RunProjection, stop: Option<Stop>) -> RunStatus {
         _ if summary.done == summary.total && !leaves_epic => RunStatus::Completed,
         Some(Stop::Cancelled) => RunStatus::Cancelled,
         Some(Stop::Interrupted(_)) => RunStatus::Interrupted,
+        // All that is left was stopped agent by agent.
+        None if summary.cancelled > 0 && summary.failed == 0 => RunStatus::Cancelled,
         Some(Stop::TimeLimit) | None => RunStatus::Failed,
     }
 }

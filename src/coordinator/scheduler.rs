@@ -134,6 +134,12 @@ impl Scheduler {
         matches!(self.stages.get(&step), Some(Stage::Working))
     }
 
+    /// Returns whether an agent works on it, or its work is checked.
+    pub(super) fn can_stop(&self, step: usize) -> bool {
+        let stage = self.stages.get(&step);
+        matches!(stage, Some(Stage::Working | Stage::Checking))
+    }
+
     pub(super) fn mark_changed(&mut self) {
         self.stirred = true;
     }
@@ -338,7 +344,8 @@ impl Scheduler {
     fn fail(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
         self.stages.remove(&step);
         self.stirred = true;
-        self.failures += usize::from(!self.steps[step].is_epic);
+        let is_failure = !self.steps[step].is_epic && outcome != Outcome::Cancelled;
+        self.failures += usize::from(is_failure);
         actions.push(Action::Fail(step, outcome, why));
         self.skip_later(step, "it waits for what failed", actions);
     }

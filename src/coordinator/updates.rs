@@ -149,20 +149,28 @@ impl Engine<'_> {
         move || is_stopping || limit.is_some_and(|limit| begun.elapsed() >= limit) || is_cancelled()
     }
 
-    /// Ends the attempt in progress when words were sent to its agent since it began.
-    fn end_for_words(&mut self, request: &run::Event) {
-        let Some(RunEvent::Task(task, ..)) = RunEvent::read(request) else {
+    /// Ends the attempt in progress when words were sent to its agent since it began, or it was stopped.
+    fn handle_request(&mut self, request: &run::Event) {
+        let Some(RunEvent::Task(task, _, event)) = RunEvent::read(request) else {
             return;
         };
         let track = &self.recorder.track;
         let began = track.attempts(task).last();
         let is_new = began.is_some_and(|attempt| request.at > attempt.started_at);
-        let step = track.position(task);
-        let Some(step) = step.filter(|step| is_new && self.scheduler.is_working(*step)) else {
+        let Some(step) = track.position(task).filter(|_| is_new) else {
             return;
         };
-        self.slots[step].has_words = true;
-        self.slots[step].request_stop();
+        match event {
+            TaskEvent::StopRequested { by } if self.scheduler.can_stop(step) => {
+                let why = format!("{by} stopped its agent");
+                self.inbox.push(Event::Lost(step, why));
+            }
+            TaskEvent::WordsSent { .. } if self.scheduler.is_working(step) => {
+                self.slots[step].has_words = true;
+                self.slots[step].request_stop();
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn check_stop(&mut self) -> Result<()> {
@@ -188,7 +196,7 @@ impl Engine<'_> {
             self.inbox.push(Event::Stop(Stop::Cancelled));
         }
         for request in &requests {
-            self.end_for_words(request);
+            self.handle_request(request);
         }
         let own = self.recorder.run.id.clone();
         let claims = self

@@ -22,13 +22,14 @@ use crate::workspace::Workspace;
 const FOLDER: &str = "web/dist";
 
 /// Path and title of each page. `{}` is any segment.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 15] = [
     ("/", "Home"),
     ("/work", "Work"),
     ("/work/{}", "Task"),
     ("/runs", "Runs"),
     ("/runs/{}", "Run"),
     ("/runs/{}/{}", "Review"),
+    ("/logs", "Logs"),
     ("/agents", "Agents"),
     ("/agents/architecture", "Architecture"),
     ("/agents/manage", "Manage agents"),

@@ -347,6 +347,10 @@ operations! {
     "Ends the attempt of an agent at work and begins the next one with the words",
     (runs::words::Words) -> runs::words::Sent, runs::words::send;
 
+    RUN_STOP, "runs.stop", Write, "POST /api/runs/{id}/tasks/{task}/stop",
+    "Stops an agent at work; the others of its run work on",
+    (runs::words::Stop) -> runs::words::Stopped, runs::words::stop;
+
     RUN_EVENTS, "runs.logs", Read, "GET /api/runs/{id}/events",
     "Lists what happened in a run after a cursor",
     (pages::EventQuery) -> pages::EventPage, pages::events, limit: Some((200, 1_000));

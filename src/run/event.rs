@@ -108,6 +108,9 @@ pub(crate) enum TaskEvent {
     /// Somebody sent words to the agent at work. The note on the task holds them.
     #[serde(rename = "task.words_sent")]
     WordsSent { by: Option<String> },
+    /// Somebody stopped the agent at work.
+    #[serde(rename = "task.stop_requested")]
+    StopRequested { by: String },
     /// The task waits before its next attempt, or for another run.
     #[serde(rename = "task.waiting")]
     Waiting {

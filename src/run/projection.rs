@@ -113,7 +113,7 @@ impl RunProjection {
             // A request may come long after the process has ended.
             Some(
                 RunEvent::CancelRequested { .. }
-                | RunEvent::Task(_, _, TaskEvent::WordsSent { .. }),
+                | RunEvent::Task(_, _, TaskEvent::WordsSent { .. } | TaskEvent::StopRequested { .. }),
             ) => return,
             Some(RunEvent::Task(task, attempt, event)) => {
                 if let Some(place) = self.places.get(task) {
@@ -217,7 +217,10 @@ fn apply(task: &mut TaskRun, at: &str, attempt: Option<u32>, event: &TaskEvent) 
             branch,
             worktree,
         } => note_retained_worktree(task, reason, branch, worktree),
-        TaskEvent::Checked { .. } | TaskEvent::Waiting { .. } | TaskEvent::WordsSent { .. } => {}
+        TaskEvent::Checked { .. }
+        | TaskEvent::Waiting { .. }
+        | TaskEvent::WordsSent { .. }
+        | TaskEvent::StopRequested { .. } => {}
     }
     if let Some(last) = task.history.last_mut() {
         last.apply(at, event);

@@ -223,10 +223,11 @@ const LINES: &[(&str, &str)] = &[
     ("demo", ""),
     ("--version", ""),
     ("runs send", ""),
+    ("runs stop", ""),
 ];
 
-/// The reply to words for an agent at work, whose run is then ended.
-fn send_words(workspace: &TestWorkspace) -> Value {
+/// The reply to a command for an agent at work, whose run is then ended.
+fn ask_agent(workspace: &TestWorkspace, command: &str, words: &[&str]) -> Value {
     let added = workspace.json(&["add", "Wait a while"]);
     let task = added["result"]["task"]["id"].as_str().unwrap();
     let mut run = workspace.command(&["run", task, "--command", "sleep 600"]);
@@ -235,18 +236,18 @@ fn send_words(workspace: &TestWorkspace) -> Value {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let (id, sent) = loop {
+    let (id, reply) = loop {
         let runs = workspace.json(&["runs", "list", "--status", "running"]);
         let id = runs["result"]["runs"][0]["id"].as_str().unwrap_or("run_0");
-        let sent = workspace.json(&["runs", "send", id, task, "Wait no more."]);
-        if sent["success"] == true {
-            break (id.to_string(), sent);
+        let reply = workspace.json(&[&["runs", command, id, task], words].concat());
+        if reply["success"] == true {
+            break (id.to_string(), reply);
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
     };
-    workspace.ok(&format!("runs cancel {id}"));
+    workspace.json(&["runs", "cancel", &id]);
     run.wait().unwrap();
-    sent
+    reply
 }
 
 /// The first reply of a server, which runs until it is stopped.
@@ -284,7 +285,8 @@ fn replies_match_their_schemas_and_every_schema_is_used() {
         words.push("--json".to_string());
         let reply = match *line {
             "serve" => serve(&workspace),
-            "runs send" => send_words(&workspace),
+            "runs send" => ask_agent(&workspace, "send", &["Wait no more."]),
+            "runs stop" => ask_agent(&workspace, "stop", &[]),
             _ => document(&workspace.finish(workspace.command(&words), input)),
         };
         let command = reply["command"].as_str().unwrap();

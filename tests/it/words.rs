@@ -125,6 +125,30 @@ fn words_to_program_without_conversation_follow_its_prompt() {
 }
 
 #[test]
+fn stopped_agent_leaves_others_at_work() {
+    let done = "echo 'Task complete. See MANIFEST.jsonl for summary.'";
+    let workspace = hanging("agent", "", done);
+    add(&workspace, &[json!({"title": "Research the cache"})]);
+    let program = workspace.path("agent").display().to_string();
+    let run = ["run", "T1", "T2", "--command", &program, "--jobs", "1"];
+    let run = [&run[..], &["--fail-fast", "--json"]].concat();
+    let (child, id) = begin(&workspace, &run, |task| task["state"] == "running");
+    let stopped = workspace.json(&["runs", "stop", &id, "T1"]);
+    assert_fields(&stopped["result"], json!({"taskId": "T1", "attempt": 1}));
+    let output = child.wait_with_output().unwrap();
+    let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let tasks = &reply["result"]["tasks"];
+    let ended = json!({"state": "cancelled", "attempts": 1});
+    assert_fields(&tasks[0], ended);
+    says(&tasks[0]["reason"], "stopped its agent");
+    assert_fields(&tasks[1], json!({"state": "done"}));
+    let task = workspace.ask("show T1");
+    assert_fields(&task["result"]["task"], json!({"status": "pending"}));
+    let late = workspace.json(&["runs", "stop", &id, "T1"]);
+    assert_fields(&late["error"], json!({"code": "E_STATUS_REFUSED"}));
+}
+
+#[test]
 fn agent_of_run_sends_no_words() {
     let workspace = TestWorkspace::new()
         .env("CLEO_RUN_ID", "run_1")

@@ -673,6 +673,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/tasks/{task}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops an agent at work; the others of its run work on */
+        post: operations["postApiRunsIdTasksTaskStop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/tasks/{task}/words": {
         parameters: {
             query?: never;
@@ -6311,6 +6328,19 @@ export interface components {
             title?: string | null;
         };
         StepState: "failed" | "waiting" | "running" | "verifying" | "done" | "cancelled" | "skipped";
+        Stop: {
+            /** @description The agent that acts */
+            agent?: ((string & unknown) | null) & unknown;
+        };
+        /** @description An agent that was asked to stop. */
+        Stopped: {
+            /**
+             * Format: uint32
+             * @description The attempt that ends.
+             */
+            attempt: number;
+            taskId: string;
+        };
         /** @description The rule that decided, strongest first. */
         Strategy: "override" | "label" | "type" | "keyword" | "default";
         Success: {
@@ -7851,6 +7881,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PromptText"] & components["schemas"]["WithWarnings"];
+                };
+            };
+        };
+    };
+    postApiRunsIdTasksTaskStop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stops an agent at work; the others of its run work on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stopped"] & components["schemas"]["WithOperation"];
                 };
             };
         };

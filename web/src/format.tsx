@@ -72,6 +72,10 @@ export function percent(part: number, all: number) {
   return all > 0 ? `${Math.round((100 * part) / all)} %` : UNKNOWN;
 }
 
+export function capital(text: string) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A text that is cut to `most` characters. */
 export function cut(text: string, most: number) {
   return [...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text;
@@ -165,14 +169,13 @@ interface CopyProps {
   value: string;
   /** What it is, for the words "Copy …" and "Copied …". */
   what: string;
-  title?: string;
   className?: string;
   children: ReactNode;
 }
 
-function Copyable({ value, what, title, className = "", children }: CopyProps) {
+function Copyable({ value, what, className = "", children }: CopyProps) {
   return (
-    <button type="button" className={`copyable ${className}`} title={title ?? `${value}, a click copies the ${what}`} onClick={() => copy(value, what)}>
+    <button type="button" className={`copyable ${className}`} title={`${value}, a click copies the ${what}`} onClick={() => copy(value, what)}>
       {children}
     </button>
   );

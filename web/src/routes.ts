@@ -37,6 +37,7 @@ export const ROUTES: [pattern: string, Code<ViewProps>][] = [
   ["/runs", code<ViewProps>(() => import("./pages/runs/Runs"))],
   ["/runs/:id", code<ViewProps>(() => import("./pages/runs/Run"))],
   ["/runs/:id/:task", code<ViewProps>(() => import("./pages/review/Review"))],
+  ["/logs", code<ViewProps>(() => import("./pages/runs/Logs"))],
   ["/agents", code<ViewProps>(() => import("./pages/agents/Overview"))],
   ["/agents/architecture", code<ViewProps>(() => import("./pages/agents-architecture/Architecture"))],
   ["/agents/manage", code<ViewProps>(() => import("./pages/agents-manage/Manage"))],

@@ -17,7 +17,7 @@ use crate::ops::runs::kind;
 use crate::ops::work::runs::OneRun;
 use crate::ops::work::runs::listing::Rows;
 use crate::ops::work::runs::logs::{Output, logs};
-use crate::ops::work::runs::words::{Sent, Words};
+use crate::ops::work::runs::words::{Sent, Stop, Stopped, Words};
 use crate::run::report::describe_spent;
 use crate::run::{Line, Run, RunKind};
 use crate::store::records::RunFilter;
@@ -58,6 +58,10 @@ Examples:
     Send(Words) => face.call(&api::RUN_WORDS, it, |screen, sent: &Sent| {
         let (task, attempt) = (sent.task_id, sent.attempt);
         screen.line(Tone::Plain, format!("sent to the agent of {task}: attempt {attempt} ends, the next one begins"));
+    });
+    /// Stop the agent of one task: the others of its run work on
+    Stop(Stop) => face.call(&api::RUN_STOP, it, |screen, it: &Stopped| {
+        screen.line(Tone::Plain, format!("attempt {} at {} ends", it.attempt, it.task_id));
     });
 }
 

@@ -193,7 +193,7 @@ const PLAN: &str = r#"{"text": "{\"goal\": \"g\", \"steps\": [{\"id\": \"a\", \"
 /// All other operations, in an order in which each finds what it needs: the operation, what it is about, the query or
 /// the body, the status, and which fields the reply has besides warnings and the number of the operation.
 #[rustfmt::skip]
-const ANSWERED: [(&str, &str, &str, u16, &[&str]); 83] = [
+const ANSWERED: [(&str, &str, &str, u16, &[&str]); 84] = [
     ("GET /api/work/tasks", "", "", 200, &["tasks", "total"]),
     ("POST /api/work/tasks", "", r#"{"title": "Sixth"}"#, 201, &["created", "task"]),
     ("PATCH /api/work/tasks/{id}", "T6", r#"{"phase": "build"}"#, 200, &["task"]),
@@ -272,6 +272,7 @@ const ANSWERED: [(&str, &str, &str, u16, &[&str]); 83] = [
     ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/diff", "exec_1_a", "", 200, &["attempt", "base", "branch", "commit", "files", "outside", "place", "task", "total"]),
     ("GET /api/runs/{id}/proof", "exec_1_a", "task=T1", 200, &["attempt", "found", "next", "said", "task", "verdict"]),
     ("POST /api/runs/{id}/tasks/{task}/words", "exec_1_a", r#"{"text": "Wait."}"#, 409, &["error"]),
+    ("POST /api/runs/{id}/tasks/{task}/stop", "exec_1_a", "", 409, &["error"]),
     ("GET /api/config", "", "", 200, &["settings", "total"]),
     ("GET /api/config/{key}", "run.jobs", "", 200, &["setting"]),
     ("GET /api/doctor", "", "", 200, &["failed", "findings", "total", "warned"]),

@@ -153,7 +153,8 @@ pub(crate) fn has_cancel(requests: &[Event]) -> bool {
 fn read_requests(run: &str, seen: &mut u64, store: &mut dyn Store) -> Result<Vec<Event>> {
     let mut events = events_since(&*store.read()?, run, *seen)?;
     *seen = events.last().map_or(*seen, |last| last.cursor);
-    events.retain(|event| [RUN_CANCEL, "task.words_sent"].contains(&event.kind.as_str()));
+    let requests = [RUN_CANCEL, "task.words_sent", "task.stop_requested"];
+    events.retain(|event| requests.contains(&event.kind.as_str()));
     Ok(events)
 }
 

@@ -92,6 +92,7 @@ export function AgentCRUDPanel({ agent, agents, part, onSaved, onClose }: AgentC
     put: editing.put,
     of: (field) => ({ name: field, label: LABELS[field], fault: faults.by[field], onBlur: () => void check(field) }),
   };
+  const bad = FIELDS.filter((field) => faults.by[field] !== undefined).map((field) => LABELS[field]);
   const why = both.length > 0 ? "Choose between both versions first" : dirty ? undefined : agent ? "Nothing was changed" : "An agent needs a name and a prompt";
   return (
     <form className="form-pane" ref={form} onSubmit={save} onKeyDown={sendByKey} noValidate>
@@ -112,7 +113,9 @@ export function AgentCRUDPanel({ agent, agents, part, onSaved, onClose }: AgentC
       />
       {faults.other && both.length === 0 && <Trouble failure={faults.other} />}
       <footer className="form-foot">
-        <Summary faults={faults.by} />
+        <p className="small bad grow" role="status">
+          {bad.length > 0 && `Invalid: ${bad.join(", ")}`}
+        </p>
         <Discard dirty={dirty} onDiscard={clear} onClose={onClose} />
         <Button look="primary" type="submit" disabled={busy || why !== undefined} title={why}>
           {agent ? "Save" : "Create agent"}
@@ -125,15 +128,6 @@ export function AgentCRUDPanel({ agent, agents, part, onSaved, onClose }: AgentC
 function labelled(label: string, tab: string, faults: Faults): ReactNode {
   const isBad = TABS[tab]?.some((field) => faults.by[field] !== undefined);
   return isBad ? <span className="bad">{label}, invalid</span> : label;
-}
-
-function Summary({ faults }: { faults: Faults["by"] }) {
-  const names = FIELDS.filter((field) => faults[field] !== undefined).map((field) => LABELS[field]);
-  return (
-    <p className="small bad grow" role="status">
-      {names.length > 0 && `Invalid: ${names.join(", ")}`}
-    </p>
-  );
 }
 
 interface FieldsProps {

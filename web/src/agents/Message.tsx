@@ -112,9 +112,7 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className="markdown">
       {isPlain ? (
-        <pre className="code" tabIndex={0}>
-          <code>{text}</code>
-        </pre>
+        <Code>{text}</Code>
       ) : (
         <ReactMarkdown remarkPlugins={PLUGINS} components={PARTS} urlTransform={safeHref}>
           {text}
@@ -139,11 +137,7 @@ const PARTS: Components = {
   h4: Heading,
   h5: Heading,
   h6: Heading,
-  pre: ({ children }) => (
-    <pre className="code" tabIndex={0}>
-      {children}
-    </pre>
-  ),
+  pre: ({ children }) => <Code>{children}</Code>,
   blockquote: ({ children }) => <blockquote className="quote">{children}</blockquote>,
   table: ({ children }) => (
     <div className="markdown-table" tabIndex={0} role="group" aria-label="Table">

@@ -119,22 +119,18 @@ function Stop({ id }: { id: string }) {
 }
 
 function Answer({ execution }: { execution: Execution }) {
-  if (execution.answeredBy === "offline") return <Offline output={execution.output} />;
+  if (execution.answeredBy === "offline")
+    return (
+      <div className="agent-answer agent-offline">
+        <p className="text">{bareOutput(execution.output ?? "No model is configured, so there is no answer.")} The route above is real.</p>
+        <Command line="cleo config set llm.provider openai-chat" />
+      </div>
+    );
   return (
     <div className="agent-answer">
       {execution.error !== null && <p className="bad text">{execution.error}</p>}
       {execution.output !== null && <Markdown text={execution.output} />}
       {execution.answeredBy !== null && <p className="small muted">Answered by {execution.answeredBy === "worker" ? "a worker" : (execution.model ?? "a model")}</p>}
-    </div>
-  );
-}
-
-/** There is no answer, because no model is configured: the output only says so. */
-function Offline({ output }: { output: string | null }) {
-  return (
-    <div className="agent-answer agent-offline">
-      <p className="text">{bareOutput(output ?? "No model is configured, so there is no answer.")} The route above is real.</p>
-      <Command line="cleo config set llm.provider openai-chat" />
     </div>
   );
 }

@@ -28,7 +28,16 @@ export function ScoreView({ message, decision, agents, left = [], children }: Sc
   const sentences = [absent(decision), verdict(decision, names), notScored(left)];
   return (
     <div className="score">
-      <MarkedMessage message={message} candidate={looked} />
+      <p className="score-message" tabIndex={0} role="group" aria-label="Message">
+        {marks(message, looked).map(({ kind, text }, at) => {
+          const Element = kind === "none" ? "span" : "mark";
+          return (
+            <Element key={at} className={kind === "none" ? "muted" : kind}>
+              {text}
+            </Element>
+          );
+        })}
+      </p>
       <p className="score-legend small muted" aria-hidden="true">
         <i className="base" /> word found in the profile, 1 each <i className="tag" /> exact tag, 2 each
       </p>
@@ -50,22 +59,6 @@ export function ScoreView({ message, decision, agents, left = [], children }: Sc
         {sentences.filter(Boolean).join(" ")} {children}
       </p>
     </div>
-  );
-}
-
-/** The message; what counts for the candidate is marked. */
-function MarkedMessage(props: { message: string; candidate: Candidate | undefined }) {
-  return (
-    <p className="score-message" tabIndex={0} role="group" aria-label="Message">
-      {marks(props.message, props.candidate).map(({ kind, text }, at) => {
-        const Element = kind === "none" ? "span" : "mark";
-        return (
-          <Element key={at} className={kind === "none" ? "muted" : kind}>
-            {text}
-          </Element>
-        );
-      })}
-    </p>
   );
 }
 
@@ -153,37 +146,21 @@ function words(text: string): Word[] {
 /** Marks the matches of a candidate in a message: whole tags, else single words. */
 export function marks(message: string, candidate: Candidate | undefined): Mark[] {
   const all = words(message);
-  const kinds = new Array<Mark["kind"]>(all.length).fill("none");
   const terms = new Set(candidate?.matchedTerms);
-  all.forEach((one, at) => {
-    if (terms.has(one.word)) kinds[at] = "term";
-  });
-  const ends = new Map<number, number>();
-  for (const tag of candidate?.matchedTags ?? []) {
-    const parts = words(tag).map((one) => one.word);
-    for (let at = 0; parts.length > 0 && at + parts.length <= all.length; at++) {
-      if (!parts.every((part, offset) => all[at + offset]?.word === part)) continue;
-      ends.set(at, Math.max(ends.get(at) ?? 0, at + parts.length));
-      kinds.fill("tag", at, at + parts.length);
-    }
-  }
-  return stretches(message, all, kinds, ends);
-}
-
-function stretches(message: string, all: Word[], kinds: Mark["kind"][], ends: Map<number, number>): Mark[] {
+  const tags = (candidate?.matchedTags ?? []).map((tag) => words(tag).map(({ word }) => word)).sort((one, other) => other.length - one.length);
   const found: Mark[] = [];
   let from = 0;
   const put = (end: number, kind: Mark["kind"]) => {
     if (end > from) found.push({ text: message.slice(from, end), kind });
-    from = Math.max(from, end);
+    from = end;
   };
   for (let at = 0; at < all.length; at++) {
-    const one = all[at];
-    const kind = kinds[at] ?? "none";
-    if (!one || kind === "none" || one.end <= from) continue;
-    put(one.start, "none");
-    const last = all[(ends.get(at) ?? at + 1) - 1] ?? one;
-    put(last.end, kind);
+    const tag = tags.find((parts) => parts.length > 0 && parts.every((part, offset) => all[at + offset]?.word === part));
+    const first = all[at];
+    if (!first || (!tag && !terms.has(first.word))) continue;
+    put(first.start, "none");
+    at += (tag?.length ?? 1) - 1;
+    put(all[at]?.end ?? first.end, tag ? "tag" : "term");
   }
   put(message.length, "none");
   return found;

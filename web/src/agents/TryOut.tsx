@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { Posted, Agent } from "../api/types";
 import { plural } from "../format";
 import { useRouted } from "./agents";
@@ -19,9 +19,11 @@ type Tried = Posted<"/api/route/try">;
 /** The draft against a typed message and against the last real ones. Nothing is run. */
 export function TryOut({ id, draft, agents }: Props) {
   const [message, setMessage] = useState("");
-  const sent = useMemo(() => scored(id, draft), [id, draft]);
+  const { name, description, objective, role, tags } = draft;
+  // The fields that the router looks at.
+  const sent = { ...(id !== null && { id }), name: name || "draft", description, objective, role, tags };
   const preview = useRouted({ message, draft: sent });
-  const named = [...agents.filter((one) => one.id !== id), { id: id ?? "draft", name: draft.name || "This agent" }];
+  const named = [...agents.filter((one) => one.id !== id), { id: id ?? "draft", name: name || "This agent" }];
   return (
     <section className="section try-out" aria-label="Which messages reach it">
       <Field label="Try it" value={message} placeholder="A message as people write it" onText={setMessage} />
@@ -34,11 +36,6 @@ export function TryOut({ id, draft, agents }: Props) {
       <RealMessages draft={sent} agents={named} />
     </section>
   );
-}
-
-/** The fields that the router looks at. */
-function scored(id: string | null, { name, description, objective, role, tags }: Draft): Record<string, unknown> {
-  return { ...(id === null ? {} : { id }), name: name || "draft", description, objective, role, tags };
 }
 
 /** How long edits must pause before the real messages are scored again, in milliseconds. */

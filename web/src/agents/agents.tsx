@@ -4,6 +4,7 @@ import type { Got, Agent, Execution, Metrics, Routed } from "../api/types";
 import type { LiveEvent } from "../api/events";
 import { path, type Failure } from "../api/request";
 import { useResource, useLate } from "../api/resource";
+import { capital } from "../format";
 import { STATE_WORDS, stateOf, type State } from "../parts/StatusGlyph";
 import "./monogram.css";
 
@@ -83,8 +84,7 @@ const OFFLINE = "[offline]";
 
 /** The text of a reply without that beginning. */
 export function bareOutput(output: string): string {
-  const bare = output.startsWith(OFFLINE) ? output.slice(OFFLINE.length).trimStart() : output;
-  return bare.charAt(0).toUpperCase() + bare.slice(1);
+  return capital(output.startsWith(OFFLINE) ? output.slice(OFFLINE.length).trimStart() : output);
 }
 
 /** The first letter of an agent with its colour at the left edge; its name stands beside it. */

@@ -2,7 +2,6 @@
 import { create } from "zustand";
 
 interface Ask {
-  signal?: AbortSignal;
   headers?: Record<string, string>;
   /** Told what stands above an answer. */
   heard?: (headers: Headers) => void;
@@ -31,11 +30,10 @@ async function send(method: string, path: string, body: unknown, ask: Ask): Prom
   const headers: Record<string, string> = { accept: "application/json", ...(workspace() && { "cleo-workspace": workspace() }), ...ask.headers };
   if (body !== undefined) headers["content-type"] = "application/json";
   try {
-    const response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body), signal: ask.signal ?? null });
+    const response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
     answered();
     return response;
-  } catch (fault) {
-    if (fault instanceof DOMException && fault.name === "AbortError") throw fault;
+  } catch {
     unanswered();
     throw new Failure("cleo did not answer.", 0, null, "cleo serve");
   }

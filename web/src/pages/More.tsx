@@ -6,6 +6,7 @@ import { choose, THEMES, useSettings } from "../shell/settings";
 import { api } from "../api/request";
 import { Button } from "../parts/Button";
 import { Term } from "../parts/Facts";
+import { capital } from "../format";
 import { Link } from "../router";
 import { SingleKeys } from "../shell/KeyHelp";
 
@@ -36,7 +37,7 @@ export default function More() {
             {THEMES.map((one) => (
               <label key={one} className="check">
                 <input type="radio" name="theme" checked={theme === one} onChange={() => choose({ theme: one })} />
-                {one.charAt(0).toUpperCase() + one.slice(1)}
+                {capital(one)}
               </label>
             ))}
           </div>

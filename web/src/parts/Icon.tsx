@@ -30,7 +30,6 @@ const PATHS = {
   sidebar: "M2.5 3h11v10h-11zM6 3v10",
   edit: "M3 13l.6-2.6L10.8 3.2l2 2L5.6 12.4zM9.5 4.5l2 2",
   trash: "M3.5 4.5h9M6.5 4.5v-1.5h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5",
-  tag: "M2.5 2.5h5l6 6-5 5-6-6zM5.3 5.3h.01",
 } as const;
 
 export type IconName = keyof typeof PATHS;

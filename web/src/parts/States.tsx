@@ -3,7 +3,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import { useConnection, type Failure } from "../api/request";
 import type { Resource } from "../api/resource";
 import { Button, Command } from "./Button";
-import { Digest } from "../format";
+import { Digest, capital } from "../format";
 import { TextLink } from "../router";
 
 export function Empty({ children, command, action }: { children: ReactNode; command?: string; action?: ReactNode }) {
@@ -111,7 +111,10 @@ export function Loaded<T>({ of, rows, absent, children }: LoadedProps<T>) {
 
 /** What cleo said, apart: the sentence without its code, its kind as words, and the command that it ends with. */
 export function told(text: string): { words: string; command: string | null } {
-  const bare = text.replace(/^E_[A-Z_]+: /, "").replace(/^[a-z]+_[a-z_]+(?=: )/, (kind) => kind.replace(/_/g, " "));
+  const bare = text
+    .replace(/^E_[A-Z_]+: /, "")
+    .replace(/^[a-z]+_[a-z_]+(?=: )/, (kind) => kind.replace(/_/g, " "))
+    .replace(/^T\d+ was spawned and does not verify: /, "");
   // The last lines of a failed command may follow.
   const found = /^(.*?)\s*\(`([^`]+)`\)\.?(\n.*)?$/s.exec(bare);
   return found ? { words: `${found[1] ?? bare}${found[3] ?? ""}`, command: found[2] ?? null } : { words: bare, command: null };
@@ -124,7 +127,6 @@ export function quoted(text: string) {
 
 /** The server's sentences begin small and end without a full stop; a page's do not. */
 export function sentence(said: string) {
-  const text = quoted(told(said).words);
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  const first = capital(quoted(told(said).words));
   return /[.?:]$/.test(first) ? first : first + ".";
 }

@@ -15,13 +15,7 @@ import "./palette.css";
 
 type Found = Got<"/api/search">["items"][number];
 
-const ICONS: Record<Found["kind"], IconName> = { task: "work", run: "runs", agent: "manage", conversation: "chat" };
-const HEADINGS: [Found["kind"], string][] = [
-  ["task", "Tasks"],
-  ["run", "Runs"],
-  ["agent", "Agents"],
-  ["conversation", "Conversations"],
-];
+const KINDS: Record<Found["kind"], [heading: string, IconName]> = { task: ["Tasks", "work"], run: ["Runs", "runs"], agent: ["Agents", "manage"], conversation: ["Conversations", "chat"] };
 
 export default function Palette() {
   const text = usePalette((state) => state.text);
@@ -33,7 +27,7 @@ export default function Palette() {
   const commands = all.filter((one, at) => fits(one.label, words) && all.findIndex(({ label }) => label === one.label) === at);
   const places = PLACES.filter((place) => fits(place.label, words));
   const groups: [heading: string, Item[]][] = [
-    ...HEADINGS.map(([kind, heading]): [string, Item[]] => [heading, (data ?? []).filter((one) => one.kind === kind).map(foundItem)]),
+    ...Object.entries(KINDS).map(([kind, [heading]]): [string, Item[]] => [heading, (data ?? []).filter((one) => one.kind === kind).map(foundItem)]),
     ["Do", kinds ? [] : commands.map((one) => ({ ...one, value: `> ${one.label}`, icon: <Icon name="play" />, hint: <span className="mono">{one.cli ?? one.hint}</span> }))],
     ["Go to", kinds || commandsOnly ? [] : places.map(({ label, icon, key, href }) => ({ value: `/ ${label}`, icon: <Icon name={icon} />, label, shortcut: `G ${key}`, run: () => navigate(href) }))],
   ];
@@ -113,7 +107,7 @@ interface Item {
 }
 
 function foundItem({ kind, id, title, hint, state, href }: Found): Item {
-  const icon = state && kind !== "agent" && kind !== "conversation" ? <StatusGlyph state={stateOf(state)} still /> : <Icon name={ICONS[kind]} />;
+  const icon = state && kind !== "agent" && kind !== "conversation" ? <StatusGlyph state={stateOf(state)} still /> : <Icon name={KINDS[kind][1]} />;
   return { value: `${kind} ${id}`, icon, label: title, hint: kind === "task" ? [id, hint].filter(Boolean).join(", ") : hint, run: () => navigate(href) };
 }
 

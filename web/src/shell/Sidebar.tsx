@@ -1,5 +1,5 @@
 import { useStatus, AGENTS, isAt, WORK, type Where, openPalette } from "./places";
-import { count, timeOfDay } from "../format";
+import { capital, count, timeOfDay } from "../format";
 import { usePlace, Link } from "../router";
 import { Button } from "../parts/Button";
 import { Icon, type IconName } from "../parts/Icon";
@@ -10,9 +10,14 @@ import { useConnection, type Line } from "../api/request";
 
 /** Folded when the user or a narrow window says so. */
 export function Sidebar({ folded }: { folded: boolean }) {
+  const workspace = useStatus()?.workspace;
   return (
     <nav className="side" aria-label="Main">
-      <Workspace folded={folded} />
+      <div className="workspace" title={workspace?.root ?? undefined}>
+        <Mark />
+        <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
+        <Button look="ghost" small icon="sidebar" aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"} aria-expanded={!folded} onClick={() => choose({ folded: !folded })} />
+      </div>
       <button type="button" className="find" onClick={() => openPalette()} aria-label={folded ? "Find or run" : undefined} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
         <span className="words grow">Find or run</span>
@@ -30,17 +35,6 @@ export function Sidebar({ folded }: { folded: boolean }) {
         <ThemeMenu />
       </div>
     </nav>
-  );
-}
-
-function Workspace({ folded }: { folded: boolean }) {
-  const workspace = useStatus()?.workspace;
-  return (
-    <div className="workspace" title={workspace?.root ?? undefined}>
-      <Mark />
-      <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
-      <Button look="ghost" small icon="sidebar" aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"} aria-expanded={!folded} onClick={() => choose({ folded: !folded })} />
-    </div>
   );
 }
 
@@ -107,7 +101,7 @@ function ThemeMenu() {
     <Menu
       label="Theme"
       trigger={<Button look="ghost" small icon={ICONS[now]} aria-label={`Theme: ${now}`} />}
-      entries={THEMES.map((theme) => ({ label: theme.charAt(0).toUpperCase() + theme.slice(1), checked: theme === now, onSelect: () => choose({ theme }) }))}
+      entries={THEMES.map((theme) => ({ label: capital(theme), checked: theme === now, onSelect: () => choose({ theme }) }))}
     />
   );
 }

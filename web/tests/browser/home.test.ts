@@ -30,7 +30,7 @@ test("home says who is at work with the last line, the same number everywhere", 
   await hub.close();
   await page.goto(`${world.address}/work/T3`);
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByRole("button", { name: "Stop the run" }).click();
+  await page.getByRole("button", { name: "Stop only this task" }).click();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
   await page.getByRole("button", { name: "Run again" }).waitFor();
   await page.goto(world.address);
@@ -68,7 +68,8 @@ test("a card runs its task and stops its run, and the log comes as it is written
   await world.serve(port);
   await page.getByText("Live", { exact: true }).waitFor();
   await look.go("/agents/tasks");
-  await page.getByRole("button", { name: "Stop the run of T3" }).click();
+  await page.getByRole("button", { name: "Stop T3" }).click();
+  await page.getByRole("dialog").getByRole("checkbox", { name: "Stop the whole run" }).check();
   await page.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
   await page.getByRole("button", { name: /^Run( again)? T3$/ }).waitFor();
   await look.close();
@@ -246,8 +247,35 @@ test("words go to the agent at work, which begins again with them", async () => 
   await page.keyboard.press("Escape");
   await page.goto(`${world.address}/work/T3`);
   await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByRole("button", { name: "Stop the run" }).click();
+  await page.getByRole("button", { name: "Stop only this task" }).click();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
+test("logs of several agents stand in columns, and one is stopped while the other works on", async () => {
+  const { task } = JSON.parse(world.cleo("add", "Watch the moon", "--description", "Take your time.", "--json")).result as { task: { id: string } };
+  const run = world.starts("run", "T3", task.id, "--command", "sh agent.sh {prompt_file}", "--jobs", "2", "--repair", "0");
+  const look = await world.open("/", "light", "wide");
+  const { page } = look;
+  await page.getByRole("link", { name: "Compare logs" }).click();
+  const [tide, moon] = ["T3", task.id].map((id) => page.getByRole("region", { name: `Agent of ${id}` }));
+  for (const column of [tide, moon]) await column?.getByText("waits for the tide").waitFor();
+  const address = new URL(page.url());
+  await world.inspect(address.pathname + address.search, "logs", { sizes: SIZES, ready: (other) => other.page.getByText("waits for the tide").nth(1).waitFor() });
+  await tide?.getByRole("button", { name: "Stop T3" }).click();
+  await page.getByRole("button", { name: "Stop only this task" }).click();
+  await tide?.getByRole("img", { name: "Cancelled" }).waitFor();
+  await moon?.getByRole("button", { name: "Following" }).waitFor();
+  await page.getByRole("button", { name: "Close the log of T3" }).click();
+  await tide?.waitFor({ state: "detached" });
+  await moon?.getByRole("link", { name: "Review" }).waitFor();
+  await page.getByRole("button", { name: "Agents" }).click();
+  await page.getByRole("menuitemcheckbox", { name: /Watch the moon/, checked: true }).waitFor();
+  await page.keyboard.press("Escape");
+  run.kill();
+  await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
+  world.cleo("cancel", task.id);
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -1,4 +1,4 @@
-//! Words of a person to an agent at work: its program is ended, and the next attempt begins at once with them.
+//! Requests of a person to an agent at work: to begin again with words, or to stop. Its program is ended for both.
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
@@ -46,25 +46,7 @@ pub(crate) struct Sent {
 pub(crate) fn send(context: &mut Context, Words { id, task, text }: Words) -> Result<Sent> {
     let assignment = &context.surroundings.assignment;
     assignment.refuse_agent("sends no words to agents")?;
-    let shown = view(context, &id, false)?.ok_or_else(|| no_run(&id))?;
-    let works = |step: &&crate::run::TaskRun| {
-        step.planned.task_id == task && step.state == StepState::Running
-    };
-    let step = shown.tasks.iter().find(works);
-    let is_live = shown.run.record.status == RunStatus::Running;
-    let Some(attempt) = step
-        .and_then(|step| step.history.last())
-        .filter(|_| is_live)
-    else {
-        let message = format!("no agent of {id} works on {task} now");
-        let show = format!("cleo runs show {}", quote(&id));
-        return Err(Error::new(Code::StatusRefused, message).fix(show));
-    };
-    let sent = Sent {
-        task_id: task,
-        attempt: attempt.attempt,
-        can_continue: step.is_some_and(|step| step.conversation.is_some()),
-    };
+    let (attempt, can_continue) = find_attempt(context, &id, task, &[StepState::Running])?;
     let patch = Patch {
         task,
         notes: vec![text],
@@ -72,10 +54,78 @@ pub(crate) fn send(context: &mut Context, Words { id, task, text }: Words) -> Re
     };
     update(context, patch)?;
     let by = Some(context.surroundings.actor.clone());
-    let (kind, detail) = TaskEvent::WordsSent { by }.for_task(task).to_parts();
+    request(context, &id, task, TaskEvent::WordsSent { by })?;
+    Ok(Sent {
+        task_id: task,
+        attempt,
+        can_continue,
+    })
+}
+
+#[derive(Args, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[command(after_help = "\
+The program of the agent is ended, or the commands that check its work. The attempt counts as cancelled,
+the task is released, and tasks that depend on it are skipped; the other agents of the run work on. What
+the agent has changed stays; unmerged work of a worktree stays on its branch.
+
+Example:
+  cleo runs stop run_1769418000000_1 T3")]
+pub(crate) struct Stop {
+    /// Id of the run
+    #[arg(value_name = "RUN")]
+    id: String,
+    /// Task on which the agent works
+    task: TaskId,
+}
+
+/// An agent that was asked to stop.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Stopped {
+    pub(crate) task_id: TaskId,
+    /// The attempt that ends.
+    pub(crate) attempt: u32,
+}
+
+pub(crate) fn stop(context: &mut Context, Stop { id, task }: Stop) -> Result<Stopped> {
+    let assignment = &context.surroundings.assignment;
+    assignment.refuse_agent("stops no agents")?;
+    let states = [StepState::Running, StepState::Verifying];
+    let (attempt, _) = find_attempt(context, &id, task, &states)?;
+    let by = context.surroundings.actor.clone();
+    request(context, &id, task, TaskEvent::StopRequested { by })?;
+    Ok(Stopped {
+        task_id: task,
+        attempt,
+    })
+}
+
+/// Finds the attempt of a live run that is in progress, and whether its conversation can continue.
+fn find_attempt(
+    context: &mut Context,
+    id: &str,
+    task: TaskId,
+    states: &[StepState],
+) -> Result<(u32, bool)> {
+    let shown = view(context, id, false)?.ok_or_else(|| no_run(id))?;
+    let is_live = shown.run.record.status == RunStatus::Running;
+    let mut steps = shown.tasks.iter().filter(|_| is_live);
+    let step = steps.find(|step| step.planned.task_id == task && states.contains(&step.state));
+    let found =
+        step.and_then(|step| Some((step.history.last()?.attempt, step.conversation.is_some())));
+    found.ok_or_else(|| {
+        let message = format!("no agent of {id} works on {task} now");
+        let show = format!("cleo runs show {}", quote(id));
+        Error::new(Code::StatusRefused, message).fix(show)
+    })
+}
+
+/// Records what the process of a run is asked to do.
+fn request(context: &mut Context, id: &str, task: TaskId, event: TaskEvent) -> Result<()> {
+    let (kind, detail) = event.for_task(task).to_parts();
     let at = context.now();
     let mut transaction = context.store.write_records()?;
-    transaction.add_event(&id, &at, &kind, detail)?;
-    transaction.commit()?;
-    Ok(sent)
+    transaction.add_event(id, &at, &kind, detail)?;
+    transaction.commit().map(drop)
 }

@@ -225,7 +225,15 @@ interface Props {
 function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
   const { message, continues, outcome } = entry;
   if (message.type === "user") return <Message agent={null} at={message.created_at} continues={continues} text={message.content} />;
-  if (message.type === "system") return <SystemLine message={message} onRetry={onRetry} />;
+  // What cleo itself says: why there is no answer, and where to look.
+  if (message.type === "system")
+    return (
+      <p className="system-line bad">
+        <span className="text">{message.content}</span>
+        {message.execution_id !== null && <TextLink href={`/agents/architecture?execution=${encodeURIComponent(message.execution_id)}`}>See its steps</TextLink>}
+        {onRetry && <TextButton onClick={onRetry}>Retry</TextButton>}
+      </p>
+    );
   const calls = message.metadata.tool_calls ?? [];
   const sender = senderOf(message);
   const agent = chatAgent(sender) ?? registry.of(sender) ?? { name: sender || "cleo", color: "" };
@@ -237,7 +245,7 @@ function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
         <ToolCall key={at} call={call} />
       ))}
       {isOffline ? (
-        <p className="system-line text">{bareOutput(message.content)}</p>
+        <p className="system-line text">{sentence(bareOutput(message.content))}</p>
       ) : (
         !isOpen && <Message agent={agent} at={message.created_at} continues={continues && calls.length === 0} text={outcome ? (message.content.split("\n")[0] ?? "") : message.content} />
       )}
@@ -250,17 +258,6 @@ function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
         </p>
       )}
     </>
-  );
-}
-
-/** What cleo itself says: why there is no answer, and where to look. */
-function SystemLine({ message, onRetry }: { message: Said; onRetry: (() => void) | null }) {
-  return (
-    <p className="system-line bad">
-      <span className="text">{message.content}</span>
-      {message.execution_id !== null && <TextLink href={`/agents/architecture?execution=${encodeURIComponent(message.execution_id)}`}>See its steps</TextLink>}
-      {onRetry && <TextButton onClick={onRetry}>Retry</TextButton>}
-    </p>
   );
 }
 

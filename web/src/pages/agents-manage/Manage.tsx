@@ -14,7 +14,7 @@ import { Filters } from "../../parts/Filters";
 import "./manage.css";
 
 export default function Manage() {
-  const { resource, agents, of, name } = useAgents();
+  const { resource, agents, of } = useAgents();
   const metrics = useMetrics();
   const { query } = usePlace();
   const [status] = useQuery("status");
@@ -79,7 +79,7 @@ export default function Manage() {
               ) : list.length === 0 ? (
                 <NoneFits what="agent" all={withQuery({ status: null, q: null })} />
               ) : (
-                <ManageTable list={list} metrics={metrics.data} selected={id} onOpen={open} name={name} />
+                <ManageTable list={list} metrics={metrics.data} selected={id} onOpen={open} />
               )
             }
           </Loaded>

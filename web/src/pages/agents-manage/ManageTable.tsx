@@ -16,7 +16,6 @@ interface Props {
   list: readonly Agent[];
   metrics: Metrics | undefined;
   selected: string | null;
-  name: (id: string) => string;
   onOpen: (agent: Agent) => void;
 }
 

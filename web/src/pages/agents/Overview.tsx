@@ -47,7 +47,17 @@ export default function Overview() {
         <div className="agents-overview-main" hidden={!isThere}>
           {total === 0 && <FirstSteps agents={agents} executions={executions.data?.executions ?? []} />}
           <Modules agents={agents} loaded={resource} metrics={metrics.data} conversations={talks.data?.total} stats={stats.data?.stats} />
-          <QuickActions />
+          <p className="agents-overview-quick">
+            <Link className="button" href={NEW_AGENT}>
+              Create agent <kbd>N</kbd>
+            </Link>
+            <Link className="button" href="/agents/architecture">
+              View architecture
+            </Link>
+            <Link className="button" href="/agents/chat">
+              Start chat
+            </Link>
+          </p>
         </div>
         <aside className="agents-overview-side" aria-label="Recent activity" hidden={!isThere}>
           <h2 className="agents-recent-title">Recent</h2>
@@ -55,22 +65,6 @@ export default function Overview() {
         </aside>
       </div>
     </Page>
-  );
-}
-
-function QuickActions() {
-  return (
-    <p className="agents-overview-quick">
-      <Link className="button" href={NEW_AGENT}>
-        Create agent <kbd>N</kbd>
-      </Link>
-      <Link className="button" href="/agents/architecture">
-        View architecture
-      </Link>
-      <Link className="button" href="/agents/chat">
-        Start chat
-      </Link>
-    </p>
   );
 }
 
@@ -124,14 +118,10 @@ function Modules({ agents, loaded, metrics, conversations, stats }: ModulesProps
         {conversations !== undefined && plural(conversations, "conversation")}
       </Module>
       <Module href="/agents/tasks" icon="board" title="Tasks" about="Assign work to agents and follow it to done">
-        {stats && `${open(stats)} open, ${stats.overdue} overdue`}
+        {stats && `${stats.total - stats.byStatus.done - stats.byStatus.cancelled} open, ${stats.overdue} overdue`}
       </Module>
     </ul>
   );
-}
-
-function open({ byStatus }: TaskStats): number {
-  return byStatus.todo + byStatus.doing + byStatus.review + byStatus.paused;
 }
 
 function Module(props: { href: string; icon: IconName; title: string; about: string; children: React.ReactNode }) {

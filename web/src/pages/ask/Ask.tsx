@@ -92,25 +92,20 @@ function KeptAnswer({ id, fresh, debug }: KeptAnswerProps) {
   const events = useResource<{ events: Told[] }>(path(`${where}/events`, { limit: 1000 }), { on: touchesRun(id) });
   const told = events.data?.events ?? [];
   const open = <TextLink href={`/runs/${encodeURIComponent(id)}`}>Open the run</TextLink>;
-  if (fresh)
-    return (
-      <Answer answered={fresh} told={told} debug={debug}>
-        {open}
-      </Answer>
-    );
+  const answer = (answered: Answered) => (
+    <Answer answered={answered} told={told} debug={debug}>
+      {open}
+    </Answer>
+  );
+  if (fresh) return answer(fresh);
   return (
     <Loaded of={run} rows={4} absent={<Absent id={id} back={<TextLink href="/">Ask a question</TextLink>} />}>
       {(page) => {
-        if (page.run.kind !== "query")
-          return (
-            <Empty action={open}>
-              <span className="mono">{id}</span> is no question to the supervisor.
-            </Empty>
-          );
+        if (page.run.kind === "query") return answer(keptAnswer(page, told));
         return (
-          <Answer answered={keptAnswer(page, told)} told={told} debug={debug}>
-            {open}
-          </Answer>
+          <Empty action={open}>
+            <span className="mono">{id}</span> is no question to the supervisor.
+          </Empty>
         );
       }}
     </Loaded>

@@ -14,11 +14,11 @@ export function usePresent() {
   return useResource<Now>(path("/api/work/now", { since: since.toISOString() }), { on: (event) => event.kind === "log" || touchesWork(event) });
 }
 
-export function Part({ title, of, none, children }: { title: string; of: number; none?: ReactNode; children: ReactNode }) {
+export function Part({ title, of, none, aside, children }: { title: string; of: number; none?: ReactNode; aside?: ReactNode; children: ReactNode }) {
   return (
     <section aria-label={title}>
       <h2 className="home-title">
-        {title} <span className="muted">{of}</span>
+        {title} <span className="muted">{of}</span> {aside}
       </h2>
       {of === 0 ? <p className="home-none muted">{none}</p> : <ul>{children}</ul>}
     </section>

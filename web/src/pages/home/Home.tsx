@@ -8,7 +8,7 @@ import { Fact, Rail } from "../../parts/Facts";
 import { Loaded, Refusal, sentence, told } from "../../parts/States";
 import { phone, useMatch } from "../../parts/screen";
 import { StatusGlyph, type State } from "../../parts/StatusGlyph";
-import { Link } from "../../router";
+import { Link, TextLink } from "../../router";
 import { Page } from "../../shell/Page";
 import { useStatus } from "../../shell/places";
 import Ask from "../ask/Ask";
@@ -26,7 +26,15 @@ export default function Home() {
   return (
     <Page
       title="Home"
-      actions={counts?.openTasks === 0 ? FIRST : <RunReady epic={null} ready={counts?.readyTasks} />}
+      actions={
+        counts?.openTasks === 0 ? (
+          <Link className="button primary" href="/agents/tasks?task=new">
+            New task
+          </Link>
+        ) : (
+          <RunReady epic={null} ready={counts?.readyTasks} />
+        )
+      }
       rail={
         <Rail>
           <Fact label="At work" glyph={data?.atWork.length ? "running" : undefined} value={data?.atWork.length} href="/runs?status=running" />
@@ -45,6 +53,13 @@ export default function Home() {
                 <Part
                   title="At work"
                   of={all.atWork.length}
+                  aside={
+                    all.atWork.filter((one) => one.run && one.task).length > 1 && (
+                      <TextLink className="aside" href="/logs">
+                        Compare logs
+                      </TextLink>
+                    )
+                  }
                   none={
                     counts?.openTasks === 0
                       ? "There are no open tasks. Create one, and run it: an agent works on it, and cleo checks what it brings back."
@@ -84,25 +99,17 @@ export default function Home() {
   );
 }
 
-/** The way to the first task, as long as there is nothing to do. */
-const FIRST = (
-  <Link className="button primary" href="/agents/tasks?task=new">
-    New task
-  </Link>
-);
-
 /** The page on which an attempt is reviewed; none of a task that no run has tried. */
 function reviewOf({ run, task, attempt }: { run: string | null; task: string | null; attempt: number | null }) {
   return run && task && attempt ? `/runs/${encodeURIComponent(run)}/${task}?attempt=${attempt}` : null;
 }
 
-const GLYPHS: Record<Need["kind"], State> = { failed: "failed", review: "review", blocked: "needsYou", unproven: "waiting", stopped: "paused" };
-const WORDS: Record<Need["kind"], string> = {
-  failed: "The last attempt was refused.",
-  review: "Waits for your review.",
-  blocked: "Blocked.",
-  unproven: "Its output is there and not proven.",
-  stopped: "The run was stopped before it ended.",
+const KINDS: Record<Need["kind"], [State, why: string]> = {
+  failed: ["failed", "The last attempt was refused."],
+  review: ["review", "Waits for your review."],
+  blocked: ["needsYou", "Blocked."],
+  unproven: ["waiting", "Its output is there and not proven."],
+  stopped: ["paused", "The run was stopped before it ended."],
 };
 
 function Needs({ now: { needsYou, needsYouTotal } }: { now: Now }) {
@@ -118,7 +125,7 @@ function Needs({ now: { needsYou, needsYouTotal } }: { now: Now }) {
 function Waiting({ need }: { need: Need }) {
   const { kind, task, run } = need;
   const review = reviewOf(need);
-  const why = need.why ? sentence(told(need.why).words.replace(/^T\d+ was spawned and does not verify: |\n.*/gs, "")) : WORDS[kind];
+  const why = need.why ? sentence(told(need.why).words.replace(/\n.*/s, "")) : KINDS[kind][1];
   const open = task ? `/work/${task}` : `/runs/${encodeURIComponent(run ?? "")}`;
   const [act, { busy, failure, forgive }] = useAct(async () => {
     await api.post(kind === "stopped" ? `/api/runs/${encodeURIComponent(run ?? "")}/resume` : `/api/work/tasks/${task}/complete`);
@@ -127,7 +134,7 @@ function Waiting({ need }: { need: Need }) {
   return (
     <li>
       <div className="home-row">
-        <StatusGlyph state={GLYPHS[kind]} label={kind} />
+        <StatusGlyph state={KINDS[kind][0]} label={kind} />
         <span className="home-what">
           <span className="row">
             <Link className="ell strong" href={open}>

@@ -1,5 +1,5 @@
 // What an agent said while it worked: keyed by task and attempt, windowed, followed until the user scrolls up.
-import { useEffect, useRef, useState, useEffectEvent } from "react";
+import { useEffect, useEffectEvent, useId, useRef, useState } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import type { LogLine, LogPage } from "../../api/types";
 import { bytes, duration, offset, plural } from "../../format";
@@ -12,7 +12,9 @@ import { eventWords, useLog } from "./useLog";
 import { useLate, useResource, flip } from "../../api/resource";
 import "./log.css";
 
-export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
+/** The log of an attempt. `beside` others it has no keys: they could mean any of them. */
+export function Log({ run, task, attempt, beside = false }: { run: string; task: string; attempt: number; beside?: boolean }) {
+  const field = useId();
   const { total, lines, following, failure, need, pathOf, retry } = useLog(run, task, attempt);
   const reachable = useConnection((connection) => connection.reachable);
   const scroller = useRef<HTMLDivElement>(null);
@@ -50,16 +52,17 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
     const next = errors.find((n) => n > first + 2) ?? errors[0];
     if (next !== undefined) show(next);
   }
-  useKeys("Log", [
+  const keys = [
     { keys: "L", does: "Follow the log", run: () => setAtEnd(true) },
-    { keys: "/", does: "Find in the log", run: () => document.getElementById("find-log")?.focus() },
+    { keys: "/", does: "Find in the log", run: () => document.getElementById(field)?.focus() },
     { keys: "X", does: "Next error", run: nextError },
-  ]);
+  ];
+  useKeys("Log", beside ? [] : keys);
 
   return (
     <section className="log" aria-label={`Log of ${task}, attempt ${attempt}`}>
       <div className="log-tools">
-        <SearchField id="find-log" label="Find in the log" value={words} onText={setWords} onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)} />
+        <SearchField id={field} label="Find in the log" value={words} onText={setWords} onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)} />
         {matches && (
           <span className="small muted" role="status">
             {matches.length === 0 ? "not found" : `${at + 1} of ${matches.length}`}

@@ -5,10 +5,10 @@ import { Loaded, sentence } from "../../parts/States";
 import { Page, Unknown } from "../../shell/Page";
 import { usePlace, withQuery, TextLink } from "../../router";
 import type { ViewProps } from "../../routes";
-import { reported } from "./attempts";
+import { reported, useElapsed } from "./attempts";
 import { RunActions } from "./RunActions";
 import { TaskRun } from "./TaskRun";
-import { Cost, Duration, Tokens, tokens, useNow, millis } from "../../format";
+import { Cost, Duration, Tokens, tokens } from "../../format";
 import { Fact, Rail } from "../../parts/Facts";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
 import { useAgents } from "../../agents/agents";
@@ -49,6 +49,7 @@ function RunRail({ page }: { page: RunPage | undefined }) {
   const steps = run?.steps;
   const { attempts, failed, reporting } = reported(page);
   const out = run?.usage?.outputTokens;
+  const waits = page?.tasks.find((task) => task.outcome === "blocked" && task.state !== "done")?.taskId;
   const source = attempts > 0 ? `reported for ${reporting} of ${attempts} attempts` : undefined;
   return (
     <Rail>
@@ -68,36 +69,15 @@ function RunRail({ page }: { page: RunPage | undefined }) {
       {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "no agent: no model is configured" : (run.answeredBy ?? "unknown")} />}
       <Fact label="Tokens" value={page && <Tokens n={run?.usage?.inputTokens} />} unit={out == null ? undefined : `in, ${tokens(out)} out`} title={source} />
       <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />
-      {page && page.run.needsYou > 0 && <NeedsYou page={page} />}
+      {run && run.needsYou > 0 && <Fact label="Needs you" glyph="needsYou" value={run.needsYou} unit={waits && `${waits} is blocked`} href={waits && withQuery({ task: waits, attempt: null })} />}
     </Rail>
   );
 }
 
-/** How many steps wait for a person, and the way to the first of them. */
-function NeedsYou({ page }: { page: RunPage }) {
-  const first = page.tasks.find((task) => task.outcome === "blocked" && task.state !== "done")?.taskId;
-  return <Fact label="Needs you" glyph="needsYou" value={page.run.needsYou} unit={first && `${first} is blocked`} href={first && withQuery({ task: first, attempt: null })} />;
-}
-
-/** By the server's clock: the browser only adds what passed since it answered. */
 function Elapsed({ page }: { page: RunPage }) {
-  return isLive(page.run.status) ? <Ticking key={page.now} page={page} /> : <Duration ms={page.run.durationMs} />;
-}
-
-function Ticking({ page }: { page: RunPage }) {
-  const now = useNow();
-  const skew = millis(page.now) - clockAt(page.now, now);
-  return <Duration ms={Math.max(0, Math.floor((now + skew - millis(page.run.startedAt)) / 1000) * 1000)} />;
-}
-
-const answeredAt = new Map<string, number>();
-
-/** The browser's time when this answer was first seen. */
-export function clockAt(answer: string, now: number) {
-  const at = answeredAt.get(answer) ?? now;
-  if (answeredAt.size > 50) answeredAt.clear();
-  answeredAt.set(answer, at);
-  return at;
+  const isOver = !isLive(page.run.status);
+  const elapsed = useElapsed(page, !isOver);
+  return <Duration ms={isOver ? page.run.durationMs : Math.floor(elapsed / 1000) * 1000} />;
 }
 
 /** The one thing to know about the run before anything else. */

@@ -81,26 +81,25 @@ function CompareDialog({ run, onClose }: { run: RunRow; onClose: () => void }) {
   return (
     <Dialog title="Compare with which run?" onClose={onClose} wide>
       <Loaded of={runs} rows={4}>
-        {({ runs: all }) => <Others run={run} others={all.filter((one) => one.id !== run.id)} onClose={onClose} />}
+        {({ runs: all }) => {
+          const others = all.filter((one) => one.id !== run.id);
+          if (others.length === 0) return <Empty>There is no other run of this kind yet.</Empty>;
+          return (
+            <ul className="previewed" tabIndex={0} aria-label="Other runs, newest first">
+              {others.map((one) => (
+                <li key={one.id}>
+                  <Link className="row link-row" href={`/runs/${encodeURIComponent(run.id)}?compare=${encodeURIComponent(one.id)}`} onClick={onClose}>
+                    <RunGlyph run={one} />
+                    <span className="grow ell">{one.title}</span>
+                    <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
+                    <At at={one.startedAt} />
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          );
+        }}
       </Loaded>
     </Dialog>
-  );
-}
-
-function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClose: () => void }) {
-  if (others.length === 0) return <Empty>There is no other run of this kind yet.</Empty>;
-  return (
-    <ul className="previewed" tabIndex={0} aria-label="Other runs, newest first">
-      {others.map((one) => (
-        <li key={one.id}>
-          <Link className="row link-row" href={`/runs/${encodeURIComponent(run.id)}?compare=${encodeURIComponent(one.id)}`} onClick={onClose}>
-            <RunGlyph run={one} />
-            <span className="grow ell">{one.title}</span>
-            <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
-            <At at={one.startedAt} />
-          </Link>
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -29,6 +29,12 @@ const FILTERS: FilterOf[] = [
 ];
 const PAGE = 100;
 
+const NOTHING = (
+  <Empty command="cleo run --all-ready" action={<TextLink href="/work">Go to the work</TextLink>}>
+    No runs yet. A run gives ready tasks to agents and checks what they bring back.
+  </Empty>
+);
+
 export default function Runs() {
   const { query } = usePlace();
   const [status, q, said] = ["status", "q", "sort"].map((name) => query.get(name));
@@ -52,7 +58,7 @@ export default function Runs() {
       <div className="pane runs">
         {failure && fresh.length === 0 && <Trouble failure={failure} retry={reload} />}
         {loading && <Ghost rows={10} />}
-        {!loading && !failure && fresh.length === 0 && <Nothing filtered={filtered} />}
+        {!loading && !failure && fresh.length === 0 && (filtered ? <NoneFits what="run" all="/runs" /> : NOTHING)}
         {fresh.length > 0 && (
           <Rows key={JSON.stringify(asked)} fresh={fresh} sorted={sort !== null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />
         )}
@@ -74,15 +80,6 @@ function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
       />
       {(summary?.needsYou ?? 0) > 0 && <Fact label="Needs you" glyph="needsYou" value={summary?.needsYou} />}
     </Rail>
-  );
-}
-
-function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <NoneFits what="run" all="/runs" />;
-  return (
-    <Empty command="cleo run --all-ready" action={<TextLink href="/work">Go to the work</TextLink>}>
-      No runs yet. A run gives ready tasks to agents and checks what they bring back.
-    </Empty>
   );
 }
 

@@ -1,6 +1,6 @@
 // A run over tasks: the timeline above, the log and the proof of the selected attempt below.
-import { useMemo } from "react";
-import type { Attempt, RunPage, RunTask } from "../../api/types";
+import { useMemo, type ReactNode } from "react";
+import type { RunPage, RunTask } from "../../api/types";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { navigate, usePlace, withQuery, TextLink, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
@@ -8,6 +8,7 @@ import { RunButtons } from "../work/RunButtons";
 import { Log } from "./Log";
 import { Timeline } from "./timeline/Timeline";
 import { AttemptMenu, Proof } from "./attempt";
+import { logsOf } from "./attempts";
 
 export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const { query } = usePlace();
@@ -18,13 +19,29 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
   const number = query.get("attempt");
   const attempt = task?.history.find((one) => String(one.attempt) === number) ?? task?.history.at(-1);
   useRunKeys(tasks, task);
+  const others = tasks.filter((one) => one !== task && one.history.length > 0).sort((one, other) => Number(other.state === "running") - Number(one.state === "running"));
+  const beside = attempt && task && others.length > 0 && logsOf([task, ...others].map((one) => `${page.run.id}/${one.taskId}`));
   return (
     <div className="task-run">
       <Timeline page={page} live={live} selected={task?.taskId ?? null} />
       <div className="below">
         {wanted !== null && wanted !== task?.taskId && <NotInIt what={wanted} />}
         {number !== null && wanted === task?.taskId && number !== String(attempt?.attempt) && <NotInIt what={`Attempt ${number} of ${wanted}`} />}
-        {task && <Head task={task} attempt={attempt} run={page.run.id} live={live} />}
+        {task && (
+          <Head task={task} run={page.run.id} live={live} before={attempt && <AttemptMenu small step={task} now={attempt} />}>
+            {beside && (
+              <Link className="button small" href={beside}>
+                Compare logs
+              </Link>
+            )}
+            {!live && !task.isEpic && task.state !== "done" && <RunButtons main plain id={task.taskId} state="failed" run={null} tried={task.history.length > 0} />}
+            {attempt && (
+              <Link className="button small" href={`/runs/${page.run.id}/${task.taskId}?attempt=${attempt.attempt}`}>
+                Review
+              </Link>
+            )}
+          </Head>
+        )}
         {task && attempt ? (
           <div className="log-and-proof">
             <Log key={`${task.taskId} ${attempt.attempt}`} run={page.run.id} task={task.taskId} attempt={attempt.attempt} />
@@ -54,7 +71,8 @@ function NotInIt({ what }: { what: string }) {
   );
 }
 
-function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | undefined; run: string; live: boolean }) {
+/** What a step is and does, and the agent that works on it can be stopped. */
+export function Head({ task, run, live, before, children }: { task: RunTask; run: string; live: boolean; before?: ReactNode; children: ReactNode }) {
   return (
     <header className="attempt-head">
       <StatusGlyph state={task.state} />
@@ -62,15 +80,11 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
         {task.taskId}
       </TextLink>
       <h2 className="ell">{task.title}</h2>
-      {attempt && <AttemptMenu small step={task} now={attempt} />}
+      {before}
       {task.doing && <span className="small muted ell">{task.doing}</span>}
       <span className="grow" />
-      {!live && !task.isEpic && task.state !== "done" && <RunButtons main plain id={task.taskId} state="failed" run={null} tried={task.history.length > 0} />}
-      {attempt && (
-        <Link className="button small" href={`/runs/${run}/${task.taskId}?attempt=${attempt.attempt}`}>
-          Review
-        </Link>
-      )}
+      {live && (task.state === "running" || task.state === "verifying") && <RunButtons id={task.taskId} state="running" run={run} tried />}
+      {children}
     </header>
   );
 }

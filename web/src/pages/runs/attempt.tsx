@@ -2,7 +2,7 @@
 import type { Attempt, Proof as Found, RunTask } from "../../api/types";
 import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
-import { duration, Bytes, Digest, Cost, Duration, count } from "../../format";
+import { duration, Bytes, Digest, Cost, Duration, capital, count } from "../../format";
 import { Button, Command } from "../../parts/Button";
 import { Menu } from "../../parts/Menu";
 import { Loaded, quoted, sentence, told, Empty } from "../../parts/States";
@@ -10,6 +10,7 @@ import { StatusGlyph, STATE_WORDS } from "../../parts/StatusGlyph";
 import { Copied, Lines, Section, Term } from "../../parts/Facts";
 import { navigate, withQuery } from "../../router";
 import { useKeys } from "../../shell/keys";
+import { spaced } from "./useLog";
 
 export function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
@@ -59,8 +60,7 @@ function Shown({ proof }: { proof: Found }) {
 
 function named(check: string) {
   if (check.startsWith("gate ")) return check.slice(5);
-  const word = check.replace(/^[A-Z]+$/, (code) => code.toLowerCase());
-  return word.charAt(0).toUpperCase() + word.slice(1);
+  return capital(check.replace(/^[A-Z]+$/, (code) => code.toLowerCase()));
 }
 
 /** "Refused: 3 of 41 tests failed." with its first word strong. */
@@ -107,7 +107,7 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
         <Term name="Turns">{attempt.turns ?? "unknown"}</Term>
         <Term name="Exit code">{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</Term>
         {figures.map(([name, n]) => (
-          <Term key={name} name={words(name)}>
+          <Term key={name} name={capital(spaced(name))}>
             {count(n)}
           </Term>
         ))}
@@ -117,11 +117,6 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
       {figures.length === 0 && <p className="muted small">This runner reports no tokens.</p>}
     </div>
   );
-}
-
-function words(name: string) {
-  const all = name.replace(/([A-Z])/g, " $1").toLowerCase();
-  return all.charAt(0).toUpperCase() + all.slice(1);
 }
 
 /** Which attempt at a task is shown; keys go from one to the next. */

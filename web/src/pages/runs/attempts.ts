@@ -1,6 +1,12 @@
 // What the attempts of a run tell together.
 import type { Attempt, RunPage } from "../../api/types";
-import { millis } from "../../format";
+import { millis, useNow } from "../../format";
+
+/** Most logs that are shown at a time. */
+export const BESIDE = 4;
+
+/** The page with the logs of these tasks ("run/task") in columns. */
+export const logsOf = (steps: string[]) => `/logs?of=${steps.slice(0, BESIDE).join(",")}`;
 
 /** How many attempts there were, failed, and said what they used. */
 export function reported(page: RunPage | undefined) {
@@ -33,4 +39,16 @@ export function checkOf(attempt: Attempt) {
   if (attempt.agentEndedAt === null || attempt.state === "cancelled") return null;
   const isJudged = attempt.state === "verifying" || attempt.state === "done" || attempt.violations.length > 0;
   return isJudged ? { startedAt: attempt.agentEndedAt, endedAt: attempt.endedAt, passed: attempt.state === "done" } : null;
+}
+
+const answeredAt = new Map<string, number>();
+
+/** Milliseconds of the run so far, by the server's clock: the browser only adds what passed since it answered first. */
+export function useElapsed({ run, now: answer }: RunPage, live: boolean) {
+  const now = useNow();
+  const at = answeredAt.get(answer) ?? now;
+  if (answeredAt.size > 50) answeredAt.clear();
+  answeredAt.set(answer, at);
+  const end = live ? now + millis(answer) - at : millis(run.completedAt ?? answer);
+  return Math.max(0, end - millis(run.startedAt));
 }

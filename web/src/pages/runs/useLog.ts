@@ -53,9 +53,14 @@ export function eventWords(text: string): string {
   }
 }
 
+/** `exitCode` as `exit code`. */
+export function spaced(name: string) {
+  return name.replace(/([A-Z])/g, " $1").toLowerCase();
+}
+
 function fieldWords(key: string, value: unknown) {
   if (key === "durationMs" && typeof value === "number") return duration(value);
-  return `${key.replace(/([A-Z])/g, " $1").toLowerCase()} ${valueWords(value)}`;
+  return `${spaced(key)} ${valueWords(value)}`;
 }
 
 function valueWords(value: unknown): string {

@@ -47,7 +47,18 @@ export default function BulkBar() {
 
   return (
     <section className="bulk" aria-label="Selected tasks">
-      {refused.length > 0 && <RefusedOnes refused={refused} onClose={() => setRefused([])} />}
+      {refused.length > 0 && (
+        <Refusal failure={null} onClose={() => setRefused([])}>
+          <ul>
+            {refused.slice(0, 5).map(({ id, failure }) => (
+              <li key={id}>
+                {id} stays as it is: {sentence(failure.message)}
+              </li>
+            ))}
+            {refused.length > 5 && <li>{plural(refused.length - 5, "more task")} likewise.</li>}
+          </ul>
+        </Refusal>
+      )}
       <div className="row wrap">
         <strong className="grow" role="status">
           {plural(tasks.length, "task")} selected
@@ -84,21 +95,6 @@ export default function BulkBar() {
         </Confirm>
       )}
     </section>
-  );
-}
-
-function RefusedOnes({ refused, onClose }: { refused: Refused[]; onClose: () => void }) {
-  return (
-    <Refusal failure={null} onClose={onClose}>
-      <ul>
-        {refused.slice(0, 5).map(({ id, failure }) => (
-          <li key={id}>
-            {id} stays as it is: {sentence(failure.message)}
-          </li>
-        ))}
-        {refused.length > 5 && <li>{plural(refused.length - 5, "more task")} likewise.</li>}
-      </ul>
-    </Refusal>
   );
 }
 

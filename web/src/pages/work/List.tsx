@@ -64,7 +64,9 @@ export default function List({ filters }: { filters: Filters }) {
       >
         {(item) =>
           "heading" in item ? (
-            <Heading {...item} />
+            <h2 className="wave">
+              {item.heading} {item.total !== null && <span>{item.done > 0 ? `${count(item.done)} of ${count(item.total)} done` : plural(item.total, "task")}</span>}
+            </h2>
           ) : (
             <>
               <Mark id={item.id} />
@@ -86,14 +88,6 @@ function Sort({ label, on, down, onClick }: { label: string; on: boolean; down: 
       {label}
       {on && <Icon name={down ? "down" : "up"} />}
     </button>
-  );
-}
-
-function Heading({ heading, total, done }: { heading: string; total: number | null; done: number }) {
-  return (
-    <h2 className="wave">
-      {heading} {total !== null && <span>{done > 0 ? `${count(done)} of ${count(total)} done` : plural(total, "task")}</span>}
-    </h2>
   );
 }
 

@@ -35,7 +35,7 @@ export function RunButtons({ id, state, run, tried, main = false, plain = false 
   useKeys(`Run of ${id}`, main && runnable ? [{ keys: "R", does: `${label} ${id}`, run: () => setAsking("run") }] : []);
   return (
     <>
-      {main && run && <Offer part={`run ${id}`} commands={[{ label: `Stop the run of ${id}`, cli: `cleo runs cancel ${run}`, run: () => setAsking("stop") }]} />}
+      {main && run && <Offer part={`run ${id}`} commands={[{ label: `Stop ${id}`, cli: `cleo runs stop ${run} ${id}`, run: () => setAsking("stop") }]} />}
       {runnable && (
         <Button small look={plain ? undefined : main ? "primary" : "ghost"} icon="play" aria-label={name(`${label} ${id}`)} onClick={() => setAsking("run")}>
           {main ? label : undefined}
@@ -47,25 +47,36 @@ export function RunButtons({ id, state, run, tried, main = false, plain = false 
         </Link>
       )}
       {run && (
-        <Button small look={main ? "danger" : "ghost"} icon="stop" aria-label={name(`Stop the run of ${id}`)} onClick={() => setAsking("stop")}>
+        <Button small look={main ? "danger" : "ghost"} icon="stop" aria-label={name(`Stop ${id}`)} onClick={() => setAsking("stop")}>
           {main ? "Stop" : undefined}
         </Button>
       )}
       {asking === "run" && <RunDialog what={{ tasks: [id] }} name={id} line={line} onClose={() => setAsking(null)} />}
-      {asking === "stop" && run && <StopDialog run={run} onClose={() => setAsking(null)} />}
+      {asking === "stop" && run && <StopDialog run={run} task={id} onClose={() => setAsking(null)} />}
     </>
   );
 }
 
-/** A run is stopped as a whole. */
-export function StopDialog({ run, title = "its run", onClose }: { run: string; title?: string; onClose: () => void }) {
+/** Stops a run as a whole, or only the agent of one task. */
+export function StopDialog({ run, task, title = "its run", onClose }: { run: string; task?: string; title?: string; onClose: () => void }) {
+  const [only, setOnly] = useState(task !== undefined);
   const stop = async () => {
-    await api.post(`/api/runs/${encodeURIComponent(run)}/cancel`);
+    await api.post(`/api/runs/${encodeURIComponent(run)}${only ? `/tasks/${task}/stop` : "/cancel"}`);
     touch("/api/");
   };
   return (
-    <Confirm title={`Stop ${title}?`} action="Stop the run" danger act={stop} onClose={onClose}>
-      <p>All agents of the run are ended, also those of other tasks. What is verified stays done, and Resume continues with the rest.</p>
+    <Confirm title={`Stop ${task ?? title}?`} action={only ? "Stop only this task" : "Stop the run"} danger act={stop} onClose={onClose}>
+      {task && (
+        <label className="check">
+          <input type="checkbox" checked={!only} onChange={(event) => setOnly(!event.target.checked)} />
+          Stop the whole run
+        </label>
+      )}
+      <p>
+        {only
+          ? "Its agent is ended, and what depends on it is skipped. What it changed stays, and the others of the run work on."
+          : "All agents of the run are ended, also those of other tasks. What is verified stays done, and Resume continues with the rest."}
+      </p>
     </Confirm>
   );
 }

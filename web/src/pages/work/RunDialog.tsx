@@ -37,7 +37,18 @@ export default function RunDialog({ what, name, line, onClose }: Props) {
   return (
     <Dialog title={`Run ${name}`} onClose={onClose} wide>
       <Loaded of={preview} rows={3}>
-        {(data) => <Previewed preview={data} />}
+        {({ tasks, total }) => (
+          <ul className="previewed" tabIndex={0} aria-label="What would be run">
+            {tasks.slice(0, 100).map((task) => (
+              <li key={task.taskId} className="row">
+                <span className="mono muted">{task.taskId}</span>
+                <span className="grow ell">{task.title}</span>
+                <span className="small muted ell">{[task.skill, task.runner].filter(Boolean).join(", ")}</span>
+              </li>
+            ))}
+            {total > 100 && <li className="small muted">{total - 100} more</li>}
+          </ul>
+        )}
       </Loaded>
       {failure && <Trouble failure={failure} />}
       <Field label="Agents" value={runner} onText={setRunner} options={[{ value: "", label: "As in the settings" }, ...RUNNERS]} />
@@ -49,20 +60,5 @@ export default function RunDialog({ what, name, line, onClose }: Props) {
         </Button>
       </footer>
     </Dialog>
-  );
-}
-
-function Previewed({ preview }: { preview: Preview }) {
-  return (
-    <ul className="previewed" tabIndex={0} aria-label="What would be run">
-      {preview.tasks.slice(0, 100).map((task) => (
-        <li key={task.taskId} className="row">
-          <span className="mono muted">{task.taskId}</span>
-          <span className="grow ell">{task.title}</span>
-          <span className="small muted ell">{[task.skill, task.runner].filter(Boolean).join(", ")}</span>
-        </li>
-      ))}
-      {preview.total > 100 && <li className="small muted">{preview.total - 100} more</li>}
-    </ul>
   );
 }

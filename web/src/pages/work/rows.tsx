@@ -34,7 +34,7 @@ export function priorityWord(priority: string) {
 
 /** Words of a row that say why it stands where it stands. */
 export function noteOf(row: Row): string {
-  if (row.note) return told(row.note).words.replace(`${row.id} `, "").replace("was spawned and does not verify: ", "");
+  if (row.note) return told(row.note).words.replace(`${row.id} `, "");
   if (row.state === "waiting" && row.waitsFor.length > 0) return `waits for ${row.waitsFor.slice(0, 3).join(", ")}${row.waitsFor.length > 3 ? " …" : ""}`;
   if (row.runner) return row.attempt && row.attempt > 1 ? `${row.runner}, attempt ${row.attempt}` : row.runner;
   return "";

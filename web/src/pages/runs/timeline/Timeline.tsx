@@ -1,16 +1,15 @@
 // Rows by wave, then by first start, fixed for the life of the run; one bar an attempt, its check at the end.
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type WheelEvent, memo } from "react";
 import type { RunPage, RunTask } from "../../../api/types";
-import { useNow, millis, duration, offset } from "../../../format";
+import { millis, duration, offset } from "../../../format";
 import { Button } from "../../../parts/Button";
 import { Icon } from "../../../parts/Icon";
 import { coarse, phone } from "../../../parts/screen";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { navigate, usePlace, withQuery, Link } from "../../../router";
 import { useKeys } from "../../../shell/keys";
-import { clockAt } from "../Run";
 import { whole, within, zoomed, type Range, place, ticks, segmentsOf } from "./scale";
-import { load } from "../attempts";
+import { load, useElapsed } from "../attempts";
 import { told } from "../../../parts/States";
 import { Windowed } from "../../../parts/Windowed";
 import { flip } from "../../../api/resource";
@@ -98,14 +97,6 @@ function WaveRow({ row, onToggle }: { row: Exclude<Row, RunTask>; onToggle: () =
       <span className="bars" />
     </button>
   );
-}
-
-/** Milliseconds of the run so far, by the server's clock. */
-function useElapsed(page: RunPage, live: boolean) {
-  const now = useNow();
-  const start = millis(page.run.startedAt);
-  if (!live) return (page.run.completedAt ? millis(page.run.completedAt) : millis(page.now)) - start;
-  return Math.max(0, now + millis(page.now) - clockAt(page.now, now) - start);
 }
 
 /** The range is in the address, in seconds; without one the whole run is shown and now is followed. */

@@ -14,13 +14,12 @@ export function whole(elapsed: number, live: boolean): Range {
   return { from: 0, to: Math.max(50, elapsed * (live ? 1.15 : 1.02)) };
 }
 
-const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400].map((s) => s * 1000);
-const SHORT = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18_000, 36_000, 86_400];
 
 /** Places of ticks at least 72 px apart, at round times. */
 export function ticks(range: Range, width: number): number[] {
   const least = ((range.to - range.from) * 72) / Math.max(width, 1);
-  const step = [...SHORT, ...STEPS].find((one) => one >= least) ?? 86_400_000;
+  const step = 1000 * (SECONDS.find((one) => 1000 * one >= least) ?? 86_400);
   const first = Math.ceil(range.from / step) * step;
   const list: number[] = [];
   for (let at = first; at < range.to && list.length < 200; at += step) list.push(at);

@@ -5,42 +5,59 @@ import type { Box, Edge, Graph } from "../../../api/types";
 
 type Kind = "met" | "unmet" | "far" | "critical" | "missing" | "thick";
 
-const ORDER: Kind[] = ["met", "far", "unmet", "missing", "thick"];
+const ORDER: Kind[] = ["met", "far", "unmet", "missing", "thick", "critical"];
 const FAR = 1200;
 
+interface Ends {
+  edge: Edge;
+  from: Box;
+  to: Box;
+  isStub: boolean;
+}
+
 export const Edges = memo(function Edges({ graph, selected, kin, critical }: { graph: Graph; selected: string | null; kin: ReadonlySet<string> | null; critical: boolean }) {
-  const boxes = useMemo(() => places(graph), [graph]);
+  const all = useMemo(() => placed(graph), [graph]);
   const seen = useSeen();
-  const edges = useMemo(() => graph.edges.filter((edge) => crosses(edge, boxes, seen)), [graph.edges, boxes, seen]);
-  const paths = useMemo(() => drawn(edges, boxes, critical), [edges, boxes, critical]);
+  const edges = useMemo(() => all.filter((ends) => crosses(ends, seen)), [all, seen]);
+  const paths = useMemo(() => Map.groupBy(edges, (ends) => kindOf(ends, critical)), [edges, critical]);
   const chosen = useMemo(() => {
     const isIts = (edge: Edge) => (kin ? kin.has(edge.from) && kin.has(edge.to) : selected !== null && (edge.from === selected || edge.to === selected));
     return edges
-      .filter((edge) => isIts(edge) && (kin !== null || !(critical && edge.kind === "critical")))
-      .map((edge) => pathOf(edge, boxes))
+      .filter(({ edge }) => isIts(edge) && (kin !== null || !(critical && edge.kind === "critical")))
+      .map(pathOf)
       .join("");
-  }, [edges, boxes, selected, kin, critical]);
-  const thick = edges.filter((edge) => edge.count > 8);
+  }, [edges, selected, kin, critical]);
   return (
     <ViewportPortal>
       <svg className="edges" width={graph.size.width} height={graph.size.height} aria-hidden="true">
-        {ORDER.map((kind) => paths[kind]?.map(([key, d]) => <path key={key} className={kind} d={d} />))}
-        {chosen && <path className="chosen" d={chosen} />}
-        {paths.critical?.map(([key, d]) => (
-          <path key={key} className="critical" d={d} />
+        {ORDER.map((kind) => [
+          kind === "critical" && chosen && <path key="chosen" className="chosen" d={chosen} />,
+          paths.get(kind)?.map((ends) => <path key={keyOf(ends)} className={kind} d={pathOf(ends)} />),
+        ])}
+        {edges.map((ends) => (
+          <Words key={keyOf(ends)} {...ends} />
         ))}
-        {thick.map((edge) => (
-          <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />
-        ))}
-        {edges
-          .filter((edge) => edge.fromKind === "missing")
-          .map((edge) => (
-            <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />
-          ))}
       </svg>
     </ViewportPortal>
   );
 });
+
+/** How many edges one stands for, or where one comes from that has no beginning here. */
+function Words({ edge, from, to }: Ends) {
+  if (edge.fromKind === "missing")
+    return (
+      <text className="missing" x={to.x} y={to.y - 5}>
+        {edge.kind === "missing" ? "missing: " : "outside: "}
+        {edge.from}
+      </text>
+    );
+  if (edge.count <= 8) return null;
+  return (
+    <text x={(from.x + from.width + to.x) / 2} y={(from.y + to.y + to.height) / 2 - 4}>
+      {edge.count}
+    </text>
+  );
+}
 
 const GRID = 400;
 
@@ -60,73 +77,38 @@ function useSeen(): Box {
   }, [text]);
 }
 
-function crosses(edge: Edge, boxes: Map<string, Box>, seen: Box) {
-  const to = boxes.get(edge.to);
-  const from = boxes.get(edge.from) ?? to;
-  if (!to || !from) return false;
-  const x1 = Math.min(from.x, to.x - 40);
-  const x2 = Math.max(from.x + from.width, to.x);
-  const y1 = Math.min(from.y, to.y);
-  const y2 = Math.max(from.y + from.height, to.y + to.height);
+function crosses({ from, to }: Ends, seen: Box) {
+  const [x1, y1] = [Math.min(from.x, to.x - 40), Math.min(from.y, to.y)];
+  const [x2, y2] = [Math.max(from.x + from.width, to.x), Math.max(from.y + from.height, to.y + to.height)];
   return x1 < seen.x + seen.width && x2 > seen.x && y1 < seen.y + seen.height && y2 > seen.y;
 }
 
-function places(graph: Graph) {
-  const boxes = new Map<string, Box>(graph.nodes.map((node) => [node.id, node]));
-  for (const stack of graph.stacks) boxes.set(stack.key, stack);
-  return boxes;
+/** The edges with their boxes. One that comes from nowhere has only that of its end. */
+function placed(graph: Graph): Ends[] {
+  const boxes = new Map<string, Box>([...graph.nodes.map((node): [string, Box] => [node.id, node]), ...graph.stacks.map((stack): [string, Box] => [stack.key, stack])]);
+  return graph.edges.flatMap((edge) => {
+    const to = boxes.get(edge.to);
+    const from = edge.fromKind === "missing" ? undefined : boxes.get(edge.from);
+    return to ? [{ edge, to, from: from ?? to, isStub: from === undefined }] : [];
+  });
 }
 
-function drawn(edges: Edge[], boxes: Map<string, Box>, critical: boolean) {
-  const paths: Partial<Record<Kind, [string, string][]>> = {};
-  for (const edge of edges) {
-    const kind = kindOf(edge, boxes, critical);
-    paths[kind] ??= [];
-    paths[kind].push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
-  }
-  return paths;
+function keyOf({ edge }: Ends) {
+  return `${edge.from} ${edge.to}`;
 }
 
-function kindOf(edge: Edge, boxes: Map<string, Box>, critical: boolean): Kind {
+function kindOf({ edge, from, to }: Ends, critical: boolean): Kind {
   if (edge.count > 8) return "thick";
   const kind = edge.kind === "critical" && !critical ? "unmet" : edge.kind;
-  if (kind !== "unmet") return kind;
-  const from = boxes.get(edge.from);
-  const to = boxes.get(edge.to);
-  return from && to && Math.abs(to.x - from.x) + Math.abs(to.y - from.y) > FAR ? "far" : "unmet";
+  return kind === "unmet" && Math.abs(to.x - from.x) + Math.abs(to.y - from.y) > FAR ? "far" : kind;
 }
 
 /** From the right middle of one to the left middle of the other; from nowhere a stub of 40 px. */
-function pathOf(edge: Edge, boxes: Map<string, Box>) {
-  const to = boxes.get(edge.to);
-  if (!to) return "";
-  const x2 = to.x;
+function pathOf({ from, to, isStub }: Ends) {
   const y2 = to.y + to.height / 2;
-  const from = edge.fromKind === "missing" ? undefined : boxes.get(edge.from);
-  if (!from) return `M${x2 - 40} ${y2}H${x2}`;
+  if (isStub) return `M${to.x - 40} ${y2}H${to.x}`;
   const x1 = from.x + from.width;
   const y1 = from.y + from.height / 2;
-  const middle = (x1 + x2) / 2;
-  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
-}
-
-function Counted({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
-  const from = boxes.get(edge.from);
-  const to = boxes.get(edge.to);
-  if (!from || !to) return null;
-  return (
-    <text x={(from.x + from.width + to.x) / 2} y={(from.y + to.y + to.height) / 2 - 4}>
-      {edge.count}
-    </text>
-  );
-}
-
-function Missing({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
-  const to = boxes.get(edge.to);
-  return to ? (
-    <text className="missing" x={to.x} y={to.y - 5}>
-      {edge.kind === "missing" ? "missing: " : "outside: "}
-      {edge.from}
-    </text>
-  ) : null;
+  const middle = (x1 + to.x) / 2;
+  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${to.x} ${y2}`;
 }

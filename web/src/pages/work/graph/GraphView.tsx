@@ -82,7 +82,13 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
         onPaneClick={() => selected && closeTask()}
         aria-label="Tasks by wave"
       >
-        <Lanes graph={graph} />
+        <ViewportPortal>
+          <div className="lanes" aria-hidden="true">
+            {graph.lanes.map((lane) => (
+              <i key={lane.key} style={{ left: lane.x, width: lane.width }} />
+            ))}
+          </div>
+        </ViewportPortal>
         <Edges graph={graph} selected={selected} kin={kin} critical={critical} />
         <Overview graph={graph} />
       </ReactFlow>
@@ -136,18 +142,6 @@ function flowNodes(graph: Graph, selected: string | null, kin: ReadonlySet<strin
     ...graph.nodes.map((task) => node("task", task.id, task.id, task, { task, selected: task.id === selected, tabbed: task.id === tabbed })),
     ...graph.stacks.map((stack) => node("stack", `stack ${stack.key}`, stack.key, stack, { stack })),
   ];
-}
-
-function Lanes({ graph }: { graph: Graph }) {
-  return (
-    <ViewportPortal>
-      <div className="lanes" aria-hidden="true">
-        {graph.lanes.map((lane) => (
-          <i key={lane.key} style={{ left: lane.x, width: lane.width }} />
-        ))}
-      </div>
-    </ViewportPortal>
-  );
 }
 
 function LaneHeads({ graph }: { graph: Graph }) {

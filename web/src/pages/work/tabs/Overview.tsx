@@ -223,18 +223,14 @@ function Attempts({ page }: { page: TaskPage }) {
 }
 
 function Notes({ page }: { page: TaskPage }) {
-  const { notes, acceptance, deliverables } = page.task;
-  const lists: [string, string[]][] = [["Deliverables", deliverables]];
-  if (page.gates.criteria.length === 0) lists.unshift(["Accepted when", acceptance]);
+  const { notes, deliverables } = page.task;
   return (
     <>
-      {lists
-        .filter(([, list]) => list.length > 0)
-        .map(([name, list]) => (
-          <Section key={name} title={name}>
-            <Lines of={list} />
-          </Section>
-        ))}
+      {deliverables.length > 0 && (
+        <Section title="Deliverables">
+          <Lines of={deliverables} />
+        </Section>
+      )}
       {notes.length > 0 && (
         <Section title="Notes">
           <dl className="notes">

@@ -16,17 +16,15 @@ export function ReceiptTab({ id, spawned }: { id: string; spawned: boolean }) {
   return (
     <>
       <Loaded of={dispatch}>{(data) => <Decision dispatch={data} />}</Loaded>
-      {spawned ? <Loaded of={why}>{(data) => <Kept why={data} />}</Loaded> : <NotSpawned id={id} />}
+      {spawned ? (
+        <Loaded of={why}>{(data) => <Kept why={data} />}</Loaded>
+      ) : (
+        <Section title="Receipt">
+          <p className="muted">{id} has no receipt yet: it gets one when its prompt is made.</p>
+          <Command line={`cleo spawn ${id}`} />
+        </Section>
+      )}
     </>
-  );
-}
-
-function NotSpawned({ id }: { id: string }) {
-  return (
-    <Section title="Receipt">
-      <p className="muted">{id} has no receipt yet: it gets one when its prompt is made.</p>
-      <Command line={`cleo spawn ${id}`} />
-    </Section>
   );
 }
 
