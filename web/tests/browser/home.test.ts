@@ -299,7 +299,7 @@ test("an approval that is refused says why and keeps the words", async () => {
   await page.getByRole("button", { name: "Approve" }).click();
   await page
     .getByRole("alert")
-    .getByText(/does not verify/)
+    .getByText(/The manifest has no entry/)
     .waitFor();
   assert.equal(await page.getByLabel("Words for the agent").inputValue(), "It prints two.");
   await look.close();

@@ -120,7 +120,7 @@ test("a run is cancelled after a question", async () => {
   const look = await world.open("/runs?status=running");
   const { page } = look;
   await page.getByRole("link", { name: /Test the store with power cuts/ }).click();
-  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Stop the run" }).click();
   await new Promise((ended) => (run.exitCode === null ? run.on("exit", ended) : ended(null)));
   await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
