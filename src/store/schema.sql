@@ -127,7 +127,6 @@ CREATE TABLE claims (
     sum INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX claims_held ON claims (expires, task) WHERE holder IS NOT NULL;
 CREATE INDEX claims_by_holder ON claims (holder, task) WHERE holder IS NOT NULL;
 
 -- The scope stays when its task is deleted: without it the session would be about everything.
