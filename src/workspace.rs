@@ -321,7 +321,7 @@ impl Workspace {
         self.root.join(ON_SERVER).exists()
     }
 
-    fn address(&self) -> Result<Option<&Address>> {
+    pub(crate) fn address(&self) -> Result<Option<&Address>> {
         match self.server.as_deref() {
             None => Ok(None),
             Some(Ok(address)) => Ok(Some(address)),

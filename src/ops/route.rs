@@ -70,20 +70,19 @@ impl Router {
         options: Options,
         only: Option<&Message>,
     ) -> Result<Router> {
-        let (index, warnings) = match &options.agents {
+        // A part of a word is looked for in all words.
+        let only = only.filter(|_| options.by == Match::Token);
+        let mut index = only.map_or_else(Index::default, Index::of_message);
+        let warnings = match &options.agents {
             Some(file) => {
-                // A part of a word is looked for in all words.
-                let only = only.filter(|_| options.by == Match::Token);
-                let index = only.map_or_else(Index::default, Index::of_message);
-                (
-                    list_agents(&surroundings.directory, file, index)?,
-                    Vec::new(),
-                )
+                index = list_agents(&surroundings.directory, file, index)?;
+                Vec::new()
             }
             None => {
-                let known = agents::load_known(surroundings)?;
-                let index = Index::new(known.agents);
-                (index, known.warnings)
+                let known = agents::load_candidates(surroundings)?;
+                let agents = known.agents.into_iter();
+                agents.for_each(|agent| index.push(agent.into()));
+                known.warnings
             }
         };
         Ok(Router {

@@ -23,7 +23,8 @@ use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
 use crate::ops::runs::{list_working_agents, open_after_recovery};
 use crate::run::RunKind;
-use crate::store::{Store, Transaction};
+use crate::store::sqlite::SqliteStore;
+use crate::store::{Database, Store, Transaction};
 use crate::words::closed;
 use crate::workspace::Workspace;
 pub(crate) use change::{Cleanup, cleanup, expires, remove};
@@ -139,6 +140,22 @@ pub(crate) fn load_known(surroundings: &Surroundings) -> Result<Known> {
         Some(workspace) => load_in(&workspace),
         None => Ok(merge_sources(Vec::new(), Known::default())),
     }
+}
+
+/// Loads the agents to choose from, without when they were last used.
+pub(crate) fn load_candidates(surroundings: &Surroundings) -> Result<Known> {
+    let Some(workspace) = find_workspace(surroundings)? else {
+        return Ok(merge_sources(Vec::new(), Known::default()));
+    };
+    let store = match workspace.address()?.is_some() || workspace.is_on_server() {
+        true => workspace.store_if_there()?,
+        false => SqliteStore::open_if_agents(&workspace.database())?.map(Database::Sqlite),
+    };
+    let stored = match store {
+        Some(mut store) => store.read()?.agents()?,
+        None => Vec::new(),
+    };
+    Ok(merge_sources(stored, files::read(&workspace)))
 }
 
 /// Loads the agents that the caller sees.

@@ -47,7 +47,7 @@ impl Agents for SqlTransaction<'_> {
             ON CONFLICT (id) DO UPDATE SET is_runtime = excluded.is_runtime, record = excluded.record,
                 sum = excluded.sum";
         self.execute(sql, (&agent.id, revision, agent.is_runtime, json(agent)))?;
-        Ok(())
+        self.backend.note_agents()
     }
 
     fn use_agent(&mut self, agent: &str, at: &str) -> Result<()> {

@@ -43,6 +43,11 @@ pub(in crate::store) trait Backend {
     fn restricted_to(&self) -> Option<&str> {
         None
     }
+
+    /// Records that there are agents, for whoever only asks for these.
+    fn note_agents(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// An open transaction; dropped without commit, it is rolled back.

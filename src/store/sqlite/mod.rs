@@ -20,7 +20,7 @@ use super::sql::{Backend, SqlTransaction};
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 use crate::file::lock_in_turn;
-use opening::{log_of, pragma};
+use opening::{HOLDS_AGENTS, VERSION, log_of, pragma};
 use place::DatabaseFiles;
 pub(crate) use place::check_place;
 
@@ -124,6 +124,11 @@ impl Backend for SqliteStore {
 
     fn roll_back(&self) {
         let _ = self.connection.execute_batch("ROLLBACK");
+    }
+
+    fn note_agents(&self) -> Result<()> {
+        let sql = format!("PRAGMA user_version = {}", VERSION | HOLDS_AGENTS);
+        self.connection.execute_batch(&sql).at(&self.path)
     }
 }
 

@@ -20,7 +20,9 @@ use crate::store::sql::faults::{self, Faults};
 use crate::store::sql::tasks::SCHEMA;
 
 /// Version of the schema that this program reads and writes.
-const VERSION: i32 = 1;
+pub(super) const VERSION: i32 = 1;
+/// Is added to the version once an agent was stored.
+pub(super) const HOLDS_AGENTS: i32 = 1 << 8;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 
@@ -43,6 +45,31 @@ impl SqliteStore {
     /// Opens a database; none where there is no file. A log without its database is an error, because a new database
     /// would replay it.
     pub(crate) fn open_if_there(path: &Path) -> Result<Option<SqliteStore>> {
+        SqliteStore::find(path, |path| SqliteStore::open(path).map(Some))
+    }
+
+    /// Opens a database in which agents were stored. Of another one only the header is read: with its first query
+    /// SQLite reads the whole schema, which takes longer than to choose among the built-in agents.
+    pub(crate) fn open_if_agents(path: &Path) -> Result<Option<SqliteStore>> {
+        SqliteStore::find(path, |path| {
+            let connected = SqliteStore::connect_own(path);
+            match connected.as_ref().is_ok_and(SqliteStore::lacks_agents) {
+                true => Ok(None),
+                false => SqliteStore::check_connected(path, connected).map(Some),
+            }
+        })
+    }
+
+    /// Returns true if the header says that no agent was ever stored.
+    fn lacks_agents(&self) -> bool {
+        let number = |name| pragma(&self.connection, &self.path, name).ok();
+        (number("application_id"), number("user_version")) == (Some(APPLICATION), Some(VERSION))
+    }
+
+    fn find(
+        path: &Path,
+        open: impl Fn(&Path) -> Result<Option<SqliteStore>>,
+    ) -> Result<Option<SqliteStore>> {
         let other = path.with_file_name("agents.db");
         if other.exists() {
             return Err(faults::other_version(&other, None));
@@ -52,7 +79,7 @@ impl SqliteStore {
         match fs::metadata(path) {
             // Opening a pipe or a device would wait for ever.
             Ok(there) if !there.is_file() => Err(faults::corrupt(path, "it is not a regular file")),
-            Ok(_) => SqliteStore::open(path).map(Some),
+            Ok(_) => open(path),
             Err(cause) if cause.kind() != ErrorKind::NotFound => Err(unreadable(path, cause)),
             Err(_) if has_log => {
                 let why = "it is gone, and only its log cleo.db-wal is left";
@@ -63,10 +90,17 @@ impl SqliteStore {
     }
 
     pub(super) fn open(path: &Path) -> Result<SqliteStore> {
+        SqliteStore::check_connected(path, SqliteStore::connect_own(path))
+    }
+
+    fn connect_own(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::check_opened);
-        match opened {
+        SqliteStore::connect(path, flags)
+    }
+
+    fn check_connected(path: &Path, connected: Result<SqliteStore>) -> Result<SqliteStore> {
+        match connected.and_then(SqliteStore::check_opened) {
             Err(error) if matches!(error.code, Code::StoreReadOnly | Code::DiskFull) => {
                 SqliteStore::open_unchanging(path).map_err(|_| error)
             }
@@ -133,11 +167,11 @@ impl SqliteStore {
     }
 
     fn check_version(&self) -> Result<()> {
-        let number = |name| pragma(&self.connection, &self.path, name);
+        let number = |name| pragma::<i32>(&self.connection, &self.path, name);
         if number("application_id")? != APPLICATION {
             return Err(faults::corrupt(&self.path, "it is not a database of cleo"));
         }
-        match number("user_version")? {
+        match number("user_version")? & !HOLDS_AGENTS {
             VERSION => check_schema(&self.connection, &self.path),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is not a database of cleo")),
@@ -217,18 +251,24 @@ fn check_schema(connection: &Connection, path: &Path) -> Result<()> {
 fn is_exact(connection: &Connection) -> rusqlite::Result<bool> {
     let mut found = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = found.query(())?;
-    let next = |rest: &str| rest.find("CREATE ");
-    let mut rest = SCHEMA;
+    let mut rest = find_statement(SCHEMA);
     while let Some(row) = rows.next()? {
         let sql = row.get_ref(0)?.as_str()?;
-        let expected = next(rest).map_or("", |at| &rest[at..]);
-        match expected.strip_prefix(sql) {
-            Some(after) if after.starts_with(';') => rest = after,
+        match rest.strip_prefix(sql) {
+            Some(after) if after.starts_with(';') => rest = find_statement(after),
             _ if makes_table(sql) => {}
             _ => return Ok(false),
         }
     }
-    Ok(next(rest).is_none())
+    Ok(rest.is_empty())
+}
+
+/// Returns the text from its first line on that begins a statement: a search for a word takes five times as long.
+fn find_statement(mut text: &str) -> &str {
+    while !text.starts_with("CREATE ") && !text.is_empty() {
+        text = text.split_once('\n').map_or("", |(_, after)| after);
+    }
+    text
 }
 
 fn makes_table(sql: &str) -> bool {
@@ -239,6 +279,7 @@ fn makes_table(sql: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Store;
 
     #[test]
     fn another_version_foreign_and_broken_file_differ() {
@@ -286,6 +327,26 @@ mod tests {
             SqliteStore::open(&broken).err().map(|e| e.code),
             Some(Code::StoreCorrupt)
         );
+    }
+
+    #[test]
+    fn store_of_agents_is_found_by_its_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, saved] = ["cleo.db", "saved.db"].map(|name| folder.path().join(name));
+        let mut store = SqliteStore::create(&path).unwrap();
+        let is_found = |path| SqliteStore::open_if_agents(path).unwrap().is_some();
+        assert!(!is_found(&path));
+        let mut transaction = store.write_records().unwrap();
+        let agent = crate::agent::builtin::agents().pop().unwrap();
+        transaction.put_agent(&agent).unwrap();
+        assert!(!is_found(&path));
+        transaction.commit().unwrap();
+        assert!(is_found(&path));
+        SqliteStore::open(&path)
+            .unwrap()
+            .save_readable(&saved)
+            .unwrap();
+        assert!(is_found(&saved));
     }
 
     #[test]

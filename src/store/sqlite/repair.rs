@@ -14,9 +14,9 @@ use super::place::check_place;
 use crate::error::Result;
 use crate::file::unreadable;
 use crate::id::TaskId;
-use crate::store::sql::SqlTransaction;
 use crate::store::sql::faults::Faults;
 use crate::store::sql::row::Row;
+use crate::store::sql::{Backend, SqlTransaction};
 use crate::store::sql::{agents, chat, conversations, log, phases, records, runs};
 use crate::store::{Tasks, Transaction};
 
@@ -163,6 +163,9 @@ impl SqliteStore {
             lost.extend(
                 (n_rows > 0).then(|| format!("{table}: references that lead nowhere, {n_rows}")),
             );
+        }
+        if open.count("SELECT EXISTS (SELECT 1 FROM agents)", ())? > 0 {
+            self.note_agents()?;
         }
         let sql = "SELECT number FROM tasks ORDER BY number";
         let numbers = open.all(sql, (), |row| row.get(0).map(TaskId))?;
