@@ -133,10 +133,13 @@ pub(crate) fn check_lines(field: &str, lines: &[String]) -> Result<()> {
 pub(crate) fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
     check_lines(field, &lines)?;
     let mut kept: Vec<String> = Vec::with_capacity(lines.len());
-    for line in &lines {
+    for line in lines {
         let trimmed = line.trim();
         if !trimmed.is_empty() && !kept.iter().any(|other| other == trimmed) {
-            kept.push(trimmed.to_string());
+            kept.push(match trimmed.len() == line.len() {
+                true => line,
+                false => trimmed.to_string(),
+            });
         }
     }
     Ok(kept)

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::tasks::DEPTH_MAX;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
-use crate::task::graph::{in_circles, reachable};
+use crate::task::graph::{has_circle, in_circles, reachable};
 use crate::transfer::report::{Circle, Loose};
 
 type Group = BTreeSet<TaskId>;
@@ -66,6 +66,9 @@ impl Plan {
             }
             Ok(waits)
         };
+        if !has_circle(self.places.keys().copied(), waits)? {
+            return Ok(Vec::new());
+        }
         let graph = reachable(self.places.keys().copied(), waits)?;
         let groups = in_circles(&graph).into_iter();
         let mut groups: Vec<Group> = groups.map(Group::from_iter).collect();

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use foldhash::fast::RandomState;
+
 use super::SqlTransaction;
 use super::columns::{require_unchanged, unchanged};
 use super::kept::{Kept, is_closed};
@@ -27,7 +29,7 @@ struct Held {
 
 #[derive(Default)]
 pub(in crate::store) struct Unwritten {
-    rows: BTreeMap<u32, Held>,
+    rows: HashMap<u32, Held, RandomState>,
     counters: BTreeMap<&'static str, i64>,
     /// The id that comes next, once it was asked for.
     next_id: Option<u32>,
@@ -314,6 +316,9 @@ impl SqlTransaction<'_> {
 
     pub(in crate::store) fn write_nodes(&self) -> Result<()> {
         let rows = std::mem::take(&mut self.unwritten.borrow_mut().rows);
+        let mut rows = Vec::from_iter(rows);
+        // The table grows at its end.
+        rows.sort_unstable_by_key(|(number, _)| *number);
         for (number, Held { stored, now }) in rows {
             if stored == Some(now) {
                 continue;

@@ -40,13 +40,48 @@ pub(crate) fn reachable<T: NodeTrait + Hash, E>(
     Ok(graph)
 }
 
+/// Returns whether a circle can be reached from `roots` along `next`, without making a graph: mostly there is none.
+pub(crate) fn has_circle<T: NodeTrait + Hash, E>(
+    roots: impl IntoIterator<Item = T>,
+    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
+) -> Result<bool, E> {
+    let mut is_finished: HashMap<T, bool, RandomState> = HashMap::default();
+    let mut way = Vec::new();
+    for root in roots {
+        if is_finished.contains_key(&root) {
+            continue;
+        }
+        is_finished.insert(root, false);
+        way.push((root, next(root)?));
+        while let Some((one, needs)) = way.last_mut() {
+            let Some(need) = needs.pop() else {
+                is_finished.insert(*one, true);
+                way.pop();
+                continue;
+            };
+            match is_finished.get(&need) {
+                Some(true) => {}
+                Some(false) => return Ok(true),
+                None => {
+                    is_finished.insert(need, false);
+                    way.push((need, next(need)?));
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a task back to
 /// itself, the first root in a circle if there is any.
 pub(crate) fn circle<T: NodeTrait + Hash, E>(
     roots: impl IntoIterator<Item = T>,
-    next: impl FnMut(T) -> Result<Vec<T>, E>,
+    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
 ) -> Result<Option<Vec<T>>, E> {
     let roots: Vec<T> = roots.into_iter().collect();
+    if !has_circle(roots.iter().copied(), &mut next)? {
+        return Ok(None);
+    }
     let graph = reachable(roots.iter().copied(), next)?;
     let parts = in_circles(&graph);
     let members = parts.iter().enumerate();

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{Priority, Status};
 use crate::id::{self, TaskId};
 
-pub(crate) use circles::{Edges, circle, depths, in_circles, reachable};
+pub(crate) use circles::{Edges, circle, depths, has_circle, in_circles, reachable};
 pub(crate) use problems::{PROBLEMS_MAX, Problem};
 pub(crate) use waves::Conflict;
 
