@@ -30,6 +30,8 @@ pub(crate) struct Verdict {
     pub(crate) forced: Option<Box<Forced>>,
     /// Whether a criterion failed on other files than those that are there.
     has_failed_before: bool,
+    /// Whether, of what is missing, commands that are trusted come first.
+    needs_commands: bool,
 }
 
 impl Verdict {
@@ -51,11 +53,7 @@ impl Verdict {
     /// Returns whether a run runs the commands before an agent. Other runs may be merging beside one with worktrees,
     /// which does so only where they failed on other files: that would start an agent.
     pub(crate) fn can_prove_by_commands(&self, is_isolated: bool) -> bool {
-        // Of words that are stale, the fix only shows them.
-        let first = self.faults.first().and_then(|fault| fault.fix.as_deref());
-        first.is_some_and(|fix| fix.contains(" --"))
-            && self.lacks_only_proof()
-            && (!is_isolated || self.has_failed_before)
+        self.needs_commands && self.lacks_only_proof() && (!is_isolated || self.has_failed_before)
     }
 
     /// Returns whether nothing speaks against it but stale evidence.
@@ -202,7 +200,7 @@ impl Subject {
         );
         let mut unproven = standing.list_faults(&task.acceptance, &self.trust);
         if self.counts_words && !self.has_open_commands(&standing) {
-            unproven.retain(|fault| fault.code != Code::EvidenceStale);
+            unproven.retain(|lack| lack.error.code != Code::EvidenceStale);
         }
         let mut verdict = Verdict {
             has_failed_before: standing.criteria.iter().any(|it| it.has_failed_before),
@@ -225,6 +223,9 @@ impl Subject {
             verdict.faults.extend(self.unmerged.clone());
             verdict.left = Some(Box::new((record, left)));
         }
+        verdict.needs_commands =
+            verdict.faults.is_empty() && unproven.first().is_some_and(|lack| lack.needs_commands);
+        let unproven = unproven.into_iter().map(|lack| lack.error);
         verdict.faults.extend(unproven);
         let has_command = task.acceptance.iter().any(|line| has_command(line));
         let is_proven = verdict.left.is_some() || has_command || has_proof;

@@ -10,12 +10,22 @@ use crate::ops::trust::{Item, Trust};
 /// Options of `cleo verify` and `cleo update` that run commands, or have them trusted when they are pasted.
 const RUNNING: [&str; 4] = [" --run", " --refresh", " --only", " --acceptance"];
 
+/// Something that speaks against completing a task.
+pub(super) struct Lack {
+    pub(super) error: Error,
+    /// Whether commands that are trusted have to run for it.
+    pub(super) needs_commands: bool,
+}
+
 impl TaskGates {
     /// Lists everything that completing the task waits for: open gates, stale evidence, and criteria whose command has
     /// not shown that they hold. `now` are the criteria that the task has now, where a run keeps others.
-    pub(super) fn list_faults(&self, now: &[String], trust: &Trust) -> Vec<Error> {
-        let stale = self.find_stale(trust);
-        let faults = [self.find_open(), stale, self.find_unproven(now)];
+    pub(super) fn list_faults(&self, now: &[String], trust: &Trust) -> Vec<Lack> {
+        let open = self.find_open().map(|error| Lack {
+            error,
+            needs_commands: false,
+        });
+        let faults = [open, self.find_stale(trust), self.find_unproven(now)];
         let mut faults = Vec::from_iter(faults.into_iter().flatten());
         let criteria = self.criteria.iter().map(|one| one.line.clone());
         let mut items = Item::criteria(self.task_id, &Vec::from_iter(criteria));
@@ -54,7 +64,7 @@ impl TaskGates {
 
     /// Finds what is stale. A criterion that somebody accepted counts like one that a command proved: otherwise files
     /// could change under an acceptance without a new check.
-    fn find_stale(&self, trust: &Trust) -> Option<Error> {
+    fn find_stale(&self, trust: &Trust) -> Option<Lack> {
         let id = self.task_id;
         let (mut names, mut causes, mut is_renewable) = (Vec::new(), Vec::new(), false);
         for (gate, cause) in &self.causes {
@@ -97,13 +107,17 @@ impl TaskGates {
             && let Some(unusable) = trust.load_key().err()
         {
             message += &format!("; {}", unusable.message);
+            is_renewable &= unusable.fix.is_none();
             fix = unusable.fix.unwrap_or(fix);
         }
-        (!names.is_empty()).then(|| Error::new(Code::EvidenceStale, message).fix(fix))
+        (!names.is_empty()).then(|| Lack {
+            error: Error::new(Code::EvidenceStale, message).fix(fix),
+            needs_commands: is_renewable,
+        })
     }
 
     /// Finds criteria with a command that failed, or never ran.
-    fn find_unproven(&self, now: &[String]) -> Option<Error> {
+    fn find_unproven(&self, now: &[String]) -> Option<Lack> {
         let id = self.task_id;
         let is_open = |one: &&CriterionStanding| {
             one.command.is_some()
@@ -135,7 +149,10 @@ impl TaskGates {
             fix = format!("cleo log --task {id}");
         }
         message += &describe_failures(self.list_criteria_that_ran());
-        (!names.is_empty()).then(|| Error::new(Code::CriterionOpen, message).fix(fix))
+        (!names.is_empty()).then(|| Lack {
+            error: Error::new(Code::CriterionOpen, message).fix(fix),
+            needs_commands: true,
+        })
     }
 
     fn list_criteria_that_ran(&self) -> impl Iterator<Item = &Record> {
@@ -164,11 +181,13 @@ fn describe_failures<'a>(records: impl Iterator<Item = &'a Record>) -> String {
 }
 
 /// Has the user look at what would run, in the place of commands that run it.
-fn propose_trust(error: &mut Error) {
+fn propose_trust(lack: &mut Lack) {
     let runs = |command: &str| RUNNING.iter().any(|option| command.contains(option));
+    let error = &mut lack.error;
     error.alternatives.retain(|other| !runs(&other.command));
     if error.fix.as_deref().is_some_and(runs) {
         error.fix = Some("cleo trust".to_string());
+        lack.needs_commands = false;
     }
 }
 
