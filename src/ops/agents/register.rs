@@ -50,8 +50,7 @@ pub(crate) fn register(
         if is_runtime {
             return make_runtime(surroundings, transaction, known, draft);
         }
-        // A fault of the database comes again with the next statement.
-        let is_taken = |id: &str| transaction.is_agent_taken(id).unwrap_or(false);
+        let is_taken = |id: &str| transaction.is_agent_taken(id);
         let user = surroundings.visible_user();
         Ok((make_persistent(known, draft, user, is_taken)?, true))
     })?;
@@ -165,36 +164,41 @@ fn make_persistent(
     known: &Known,
     draft: &Draft,
     user: Option<&str>,
-    is_taken: impl Fn(&str) -> bool,
+    is_taken: impl Fn(&str) -> Result<bool>,
 ) -> Result<Agent> {
     let find = |id: &str| known.agents.iter().find(|agent| agent.id == id);
     let hides = |id: &str| match find(id) {
-        Some(agent) => !agent.is_seen_by(user),
+        Some(agent) => Ok(!agent.is_seen_by(user)),
         None => is_taken(id),
     };
-    let is_free = |id: &str| find(id).is_none() && !is_taken(id);
+    let is_free = |id: &str| Ok(find(id).is_none() && !is_taken(id)?);
     let mut id = choose_id(draft);
-    if draft.id.is_none() && hides(&id) {
-        id = find_free_id(&id, |id| !hides(id));
+    if draft.id.is_none() && hides(&id)? {
+        id = find_free_id(&id, |id| Ok(!hides(id)?))?;
     }
     // The error of a long name comes before that of its id.
     let name = draft.name.as_deref().unwrap_or_default();
     let is_long = name.chars().count() > draft::NAME_MAX;
-    if is_long || is_free(&id) {
+    if is_long || is_free(&id)? {
         return make_agent(draft, &id);
     }
-    let free = find_free_id(&id, is_free);
+    let free = find_free_id(&id, is_free)?;
     let error = |what| Error::new(Code::Exists, format!("{what}; `{free}` is free")).in_field("id");
-    Err(match hides(&id) {
+    Err(match hides(&id)? {
         false => error(format!("there is an agent `{id}` already"))
             .or("look at it", format!("cleo agents show {}", quote(&id))),
         true => error(format!("the id `{id}` is not free")),
     })
 }
 
-fn find_free_id(id: &str, is_free: impl Fn(&str) -> bool) -> String {
-    let mut ids = (2_u32..).map(|number| draft::add_number(id, number));
-    ids.find(|id| is_free(id)).unwrap_or_default()
+fn find_free_id(id: &str, is_free: impl Fn(&str) -> Result<bool>) -> Result<String> {
+    let ids = (2_u32..).map(|number| draft::add_number(id, number));
+    for id in ids {
+        if is_free(&id)? {
+            return Ok(id);
+        }
+    }
+    Ok(String::new())
 }
 
 fn choose_id(draft: &Draft) -> String {
@@ -356,7 +360,7 @@ mod tests {
                 name: Some(name.to_string()),
                 ..Draft::default()
             };
-            let mut agent = make_persistent(known, &draft, None, |_| false)?;
+            let mut agent = make_persistent(known, &draft, None, |_| Ok(false))?;
             draft.apply(&mut agent).map(|()| agent)
         };
         let (mut known, name) = (Known::default(), "q".repeat(100));
