@@ -90,6 +90,8 @@ impl Finding {
     fn from_error(check: &'static str, error: Error) -> Finding {
         // A fix that runs doctor again shows nothing new.
         let fix = error.fix.filter(|fix| !fix.ends_with("cleo doctor"));
+        let others = error.alternatives.into_iter().map(|other| other.command);
+        let fix = fix.into_iter().chain(others).next();
         let fix = fix.unwrap_or(format!("cleo explain {}", error.code.name()));
         Finding::fail(check, error.message, fix)
     }
@@ -159,8 +161,6 @@ pub(crate) fn examine(
         for finding in &mut findings {
             if again.contains(&finding.fix.as_deref()) {
                 finding.fix = Some("cleo backup --help".to_string());
-                let way = ", or save what can be read by `cleo doctor --fix`";
-                finding.message = finding.message.replace(way, "");
             }
         }
     }

@@ -79,9 +79,7 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         }
         Some(ErrorCode::NotADatabase) => corrupt(path, &fault.to_string()),
         _ if is_damage(&fault) => {
-            let mut error = corrupt(path, &fault.to_string());
-            error.message += ", or save what can be read by `cleo doctor --fix`";
-            error
+            corrupt(path, &fault.to_string()).or("save what can be read", "cleo doctor --fix")
         }
         Some(_) => Error::new(Code::Internal, format!("{place}: {fault}")),
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
