@@ -56,7 +56,7 @@ fn show_found(screen: &mut Screen, shown: &Shown) {
         screen.line(Tone::Plain, "").line(Tone::Strong, "Tasks");
     }
     for task in &shown.tasks {
-        let title = task.title.as_deref().unwrap_or("no such task");
+        let title = task.link.title.as_deref().unwrap_or("no such task");
         screen.pair(Tone::Strong, format!("  {}", task.id), format!("  {title}"));
     }
 }
@@ -72,17 +72,17 @@ fn show_linked(screen: &mut Screen, linked: &Linked) {
 }
 
 fn show_links(screen: &mut Screen, links: &Links) {
-    let rows = links.links.iter().map(|link| {
-        let word = link.status.map(|word| word.to_string());
-        let sources = link.sources.iter().map(|source| match source {
+    let rows = links.links.iter().map(|linked| {
+        let word = linked.link.status.map(|word| word.to_string());
+        let sources = linked.link.sources.iter().map(|source| match source {
             Source::Entry => "entry",
             Source::Store => "link",
         });
         [
-            strong(&link.entry),
+            strong(&linked.entry),
             status(word.as_deref().unwrap_or("missing")),
             dim(sources.collect::<Vec<_>>().join(", ")),
-            plain(link.title.as_deref().unwrap_or_default()),
+            plain(linked.link.title.as_deref().unwrap_or_default()),
         ]
     });
     let none = format!("{} is linked to no entry", links.task);

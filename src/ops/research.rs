@@ -25,19 +25,23 @@ pub(crate) struct Shown {
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LinkedTask {
     pub(crate) id: TaskId,
-    /// Its title; none if there is no such task.
-    pub(crate) title: Option<String>,
-    pub(crate) status: Option<task::Status>,
-    pub(crate) sources: Vec<Source>,
+    #[serde(flatten)]
+    pub(crate) link: LinkTarget<task::Status>,
 }
 
 /// An entry that a task is linked to.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(crate) struct LinkedEntry {
     pub(crate) entry: String,
-    /// Its title; none if the manifest no longer has the entry.
+    #[serde(flatten)]
+    pub(crate) link: LinkTarget<Status>,
+}
+
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct LinkTarget<S> {
+    /// Its title; none if the task or the entry is gone.
     pub(crate) title: Option<String>,
-    pub(crate) status: Option<Status>,
+    pub(crate) status: Option<S>,
     pub(crate) sources: Vec<Source>,
 }
 
@@ -86,9 +90,11 @@ fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTa
         let in_store = stored.iter().any(|link| link.task == id);
         Ok(LinkedTask {
             id,
-            status: task.as_ref().map(|task| task.status),
-            title: task.map(|task| task.title),
-            sources: sources(entry.linked_tasks.contains(&id), in_store),
+            link: LinkTarget {
+                status: task.as_ref().map(|task| task.status),
+                title: task.map(|task| task.title),
+                sources: sources(entry.linked_tasks.contains(&id), in_store),
+            },
         })
     };
     ids.into_iter().map(linked).collect()
@@ -155,9 +161,11 @@ pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
             Some((_, entry)) => describe_link(&entry, false, true),
             None => LinkedEntry {
                 entry: id.to_string(),
-                title: None,
-                status: None,
-                sources: vec![Source::Store],
+                link: LinkTarget {
+                    title: None,
+                    status: None,
+                    sources: vec![Source::Store],
+                },
             },
         });
     }
@@ -168,8 +176,10 @@ pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
 fn describe_link(entry: &Entry, in_entry: bool, in_store: bool) -> LinkedEntry {
     LinkedEntry {
         entry: entry.id.clone(),
-        title: Some(entry.title.clone()),
-        status: Some(entry.status),
-        sources: sources(in_entry, in_store),
+        link: LinkTarget {
+            title: Some(entry.title.clone()),
+            status: Some(entry.status),
+            sources: sources(in_entry, in_store),
+        },
     }
 }

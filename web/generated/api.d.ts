@@ -4003,7 +4003,7 @@ export interface components {
             entry: string;
             sources: components["schemas"]["Source3"][];
             status: components["schemas"]["Status2"] | null;
-            /** @description Its title; none if the manifest no longer has the entry. */
+            /** @description Its title; none if the task or the entry is gone. */
             title: string | null;
         };
         Links: {
