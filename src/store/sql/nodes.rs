@@ -88,7 +88,9 @@ impl SqlTransaction<'_> {
                         WHERE sum = checksum(operation, kind, task, detail)) AS known"
                 .to_string(),
             READY => "SELECT count(*) FROM nodes WHERE is_ready = 1".to_string(),
-            ARCHIVED => format!("{tasks} archived_at IS NOT NULL"),
+            // Where nothing is archived, SQLite would read the index of all tasks for each list.
+            ARCHIVED => "SELECT count(*) FROM tasks INDEXED BY tasks_by_archive WHERE archived_at IS NOT NULL"
+                .to_string(),
             _ => format!("{tasks} status = '{name}' AND archived_at IS NULL"),
         };
         Ok(u32::try_from(self.count(&sql, ())?).unwrap_or(u32::MAX))

@@ -32,6 +32,7 @@ const WORDS: &[(&str, &str)] = &[
     ("CROSS JOIN", "JOIN"),
     // Hints for the planner of SQLite.
     (" INDEXED BY nodes_stuck", ""),
+    (" INDEXED BY tasks_by_archive", ""),
     ("+t.archived_at", "t.archived_at"),
     // Within "C" collation it ignores the case of ASCII letters, as that of SQLite does.
     (" LIKE ", " ILIKE "),
