@@ -22,16 +22,21 @@ pub(super) fn hide_unseen_agents(call: &Call, answer: Answer) -> Result<Answer> 
     if call.caller.visible_user().is_none() {
         return Ok(answer);
     }
-    let is_unseen = find_unseen(call)?;
-    Ok(answer.map_text(|text| {
+    let mut looked = Ok(());
+    let answer = answer.map_text(|text| {
         // Fast path: most replies name no agent, and are long.
-        let mut value = match text.contains(field) {
-            true => serde_json::from_str::<Value>(text).ok()?,
-            false => return None,
-        };
-        hide_in_fields(&mut value, field, &is_unseen);
+        let rest = text.replace(&format!("\"{field}\":null"), "");
+        if !rest.contains(field) {
+            return None;
+        }
+        let mut value = serde_json::from_str::<Value>(text).ok()?;
+        match find_unseen(call) {
+            Ok(is_unseen) => hide_in_fields(&mut value, field, &is_unseen),
+            Err(error) => looked = Err(error),
+        }
         Some(value.to_string())
-    }))
+    });
+    looked.map(|()| answer)
 }
 
 pub(super) fn hide_in_fields(value: &mut Value, field: &str, is_unseen: &impl Fn(&String) -> bool) {

@@ -17,6 +17,7 @@ use crate::config::Settings;
 use crate::error::Result;
 use crate::ops::agents::{Roster, View};
 use crate::ops::executions::Executor;
+use crate::ops::tasks::ClaimGroups;
 use crate::ops::tokens::Tokens;
 use crate::ops::{Assignment, Cache, Context, Surroundings};
 use crate::route::Match;
@@ -128,7 +129,10 @@ impl Server {
             answered: Answered::default(),
             keys: Keys::default(),
             contexts: Mutex::default(),
-            cache: Arc::default(),
+            cache: Arc::new(Cache {
+                claims: Some(ClaimGroups::default()),
+                ..Cache::default()
+            }),
             pages: Pages::load(&workspace),
             say,
             executors,
@@ -177,7 +181,7 @@ impl Server {
 }
 
 /// Maximum number of idle contexts.
-const IDLE_MAX: usize = 16;
+const IDLE_MAX: usize = 32;
 
 /// A lent context, which returns to its server when it is dropped.
 pub(super) struct Lent<'a> {

@@ -15,6 +15,7 @@ use crate::config::file::{self as settings_file, FILE_MAX};
 use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, STORE_URL, Settings, Value};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
+use crate::store::postgres::address::hide_password;
 use crate::workspace::Workspace;
 
 /// Time limit for another process that changes the same file.
@@ -196,7 +197,10 @@ fn show(settings: &Settings, key: &'static Key) -> Shown {
         .map_or(Origin::Default, |(_, origin)| origin.clone());
     Shown {
         key: key.name,
-        value: found.map(|(value, _)| value),
+        value: found.map(|(value, _)| match value {
+            Value::Text(url) if key.name == STORE_URL => Value::Text(hide_password(url)),
+            value => value,
+        }),
         origin: origin.to_string(),
         meaning: key.meaning,
         allowed: key.kind.to_string(),

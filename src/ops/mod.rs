@@ -57,6 +57,8 @@ use crate::workspace::Workspace;
 pub(crate) struct Cache {
     pub(crate) tracks: Mutex<Tracks>,
     pub(crate) scenes: Mutex<Scenes>,
+    /// Claims that wait; only a server has several at a time.
+    pub(crate) claims: Option<tasks::ClaimGroups>,
 }
 
 pub(crate) struct Context {

@@ -69,6 +69,14 @@ impl Database {
         }
     }
 
+    /// Returns what is wrong with the roles of a server, and a command against it. A file has none.
+    pub(crate) fn find_role_problem(&self) -> Result<Option<(String, String)>> {
+        match self {
+            Database::Sqlite(_) => Ok(None),
+            Database::Postgres(store) => store.find_role_problem(),
+        }
+    }
+
     pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
         match self {
             Database::Sqlite(store) => store.disagreements(),

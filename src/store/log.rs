@@ -4,7 +4,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Link, SpawnRecord};
+use super::{Link, SpawnRecord, Stamp};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -36,6 +36,9 @@ pub(crate) trait Log {
     /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
     /// recorded automatically.
     fn record(&mut self, change: &Change) -> Result<()>;
+
+    /// Begins an operation of its own for the changes that follow; returns its number.
+    fn begin_operation(&mut self, stamp: &Stamp) -> Result<u64>;
 
     /// Notes that the operation of this transaction undoes another one; returns its own number.
     fn note_undone(&mut self, operation: u64) -> Result<u64>;

@@ -137,6 +137,12 @@ pub(crate) trait Tasks {
 
     fn put(&mut self, task: &Task) -> Result<()>;
 
+    /// Reads the tasks that are there with all that [`Tasks::put_over`] needs; `ids` are sorted.
+    fn tasks_to_change(&self, ids: &[TaskId]) -> Result<Vec<Task>>;
+
+    /// Writes a task as [`Tasks::put`] does, over what was read in this transaction.
+    fn put_over(&mut self, before: Option<&Task>, after: &Task) -> Result<()>;
+
     /// Writes a task that is not there yet, without a look at what was there before.
     fn insert(&mut self, task: &Task) -> Result<()>;
 
@@ -225,6 +231,9 @@ fn origin(task: &Task) -> Option<(&str, &str)> {
 pub(crate) trait Claims {
     /// Reads the last claim of a task, also one that was given back.
     fn claim(&self, task: TaskId) -> Result<Option<Claim>>;
+
+    /// Reads the last claims of tasks, whose ids are sorted.
+    fn last_claims(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Claim>>;
 
     fn put_claim(&mut self, claim: &Claim) -> Result<()>;
 

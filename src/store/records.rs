@@ -46,6 +46,9 @@ pub(crate) trait Runs {
 
     fn owners(&self) -> Result<Vec<String>>;
 
+    /// Returns whether a process that carries out runs was there a moment ago. A file of one machine keeps no such notes.
+    fn is_present(&self, owner: &str) -> Result<bool>;
+
     fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
     /// Counts the runs of a user, or of all, by agent, kind and status, in this order.

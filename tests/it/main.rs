@@ -53,6 +53,7 @@ mod phases;
 mod plan_runs;
 mod plans;
 mod postgres;
+mod postgres_shared;
 mod processes;
 mod project_files;
 mod prompts;

@@ -205,8 +205,11 @@ fn password_in_address_of_project_is_refused() {
         "E_CONFIG_INVALID",
     );
     workspace.write(".cleo/config.yaml", format!("store.url: {with_password}\n"));
-    let refused = workspace.fails("list", "E_CONFIG_INVALID");
-    assert!(!refused.to_string().contains("secret"), "{refused}");
+    for command in ["list", "trust --list", "config list", "doctor"] {
+        let reply = workspace.ask(command).to_string();
+        assert!(!reply.contains("secret"), "{command}: {reply}");
+    }
+    workspace.fails("list", "E_CONFIG_INVALID");
 }
 
 #[test]

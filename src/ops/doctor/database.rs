@@ -28,6 +28,7 @@ pub(super) fn check(surroundings: &Surroundings, workspace: &Workspace) -> Vec<F
         check_clock(&mut store, &surroundings.clock)
             .unwrap_or_else(|error| Finding::from_error("clock", error)),
     ];
+    findings.extend(check_roles(&store));
     match check_claims(&mut store, surroundings, workspace) {
         Ok(claims) => findings.extend(claims),
         Err(error) => findings.push(Finding::from_error("claims", error)),
@@ -46,6 +47,14 @@ fn check_integrity(store: &Database) -> Finding {
                 Finding::fail(check, message, "cleo doctor --fix")
             }
         },
+    }
+}
+
+/// Checks what row-level security needs, which holds users of servers apart.
+fn check_roles(store: &Database) -> Option<Finding> {
+    match store.find_role_problem() {
+        Ok(problem) => problem.map(|(message, fix)| Finding::warn("roles", message, fix)),
+        Err(error) => Some(Finding::from_error("roles", error)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Liveness of the processes that execute runs: each keeps a file locked. The lock ends with the process, however
-//! that ends, so runs of dead processes are found without clocks, process numbers or messages.
+//! that ends, so runs of dead processes are found without clocks, process numbers or messages. Where the database is on a
+//! server, processes of other machines are known by their [`Presence`].
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -22,6 +23,7 @@ use crate::run::{
     Event, Outcome, Run, RunEvent, RunKind, RunProjection, RunStatus, Spent, TaskEvent, TaskRun,
 };
 use crate::runner::{agent, orphans};
+use crate::store::postgres::Presence;
 use crate::store::{Database, Store, Transaction};
 use crate::workspace::Workspace;
 
@@ -37,6 +39,7 @@ pub(crate) struct RunLock {
     pub(crate) name: String,
     path: PathBuf,
     _lock: File,
+    _presence: Option<Presence>,
 }
 
 impl RunLock {
@@ -49,10 +52,13 @@ impl RunLock {
             file.lock().map(|()| file)
         };
         let lock = begin().map_err(|cause| unwritable(&path, cause))?;
+        let address = workspace.address()?;
+        let presence = address.map(|address| Presence::begin(address, &name));
         Ok(RunLock {
             name,
             path,
             _lock: lock,
+            _presence: presence.transpose()?,
         })
     }
 
@@ -167,7 +173,7 @@ fn lock_path(workspace: &Workspace, name: &str) -> Result<PathBuf> {
 }
 
 /// Returns whether a process is alive, also true when that is unknown.
-fn is_alive(workspace: &Workspace, name: &str) -> bool {
+fn is_alive(transaction: &dyn Transaction, workspace: &Workspace, name: &str) -> bool {
     // No process of cleo has such a name, or keeps its file there.
     if !id::is_plain(name) {
         return false;
@@ -177,7 +183,10 @@ fn is_alive(workspace: &Workspace, name: &str) -> bool {
     };
     let file = match File::open(&path) {
         Ok(file) => file,
-        Err(cause) => return cause.kind() != ErrorKind::NotFound,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            return transaction.is_present(name).unwrap_or(true);
+        }
+        Err(_) => return true,
     };
     if file.try_lock().is_err() {
         return true;
@@ -228,7 +237,7 @@ pub(crate) fn find_abandoned_runs<'a>(
             Err(error) if error.code == Code::RowDamaged => None,
             run => run?,
         };
-        if let Some(run) = run.filter(|run| is_abandoned(workspace, run)) {
+        if let Some(run) = run.filter(|run| is_abandoned(&*transaction, workspace, run)) {
             let events = journal::events(&*transaction, &run.id)?;
             let is_own = is_own(surroundings, workspace, &run, &events);
             left.push(AbandonedRun {
@@ -261,9 +270,9 @@ pub(crate) fn add_resume_hint<'a>(
         .or("give that run up", format!("cleo runs cancel {run}")))
 }
 
-fn is_abandoned(workspace: &Workspace, run: &Run) -> bool {
+fn is_abandoned(transaction: &dyn Transaction, workspace: &Workspace, run: &Run) -> bool {
     let is_over = match run.status {
-        RunStatus::Pending | RunStatus::Running => !is_alive(workspace, &run.owner),
+        RunStatus::Pending | RunStatus::Running => !is_alive(transaction, workspace, &run.owner),
         status => matches!(status, RunStatus::Interrupted | RunStatus::Failed),
     };
     is_over && run.kind.resumes()
@@ -322,8 +331,10 @@ pub(crate) fn mark_interrupted_runs(
 }
 
 fn mark_all_interrupted(store: &mut Database, workspace: &Workspace, clock: &Clock) -> Result<()> {
-    let mut dead = store.read()?.owners()?;
-    dead.retain(|owner| !is_alive(workspace, owner));
+    let transaction = store.read()?;
+    let mut dead = transaction.owners()?;
+    dead.retain(|owner| !is_alive(&*transaction, workspace, owner));
+    drop(transaction);
     if dead.is_empty() {
         return Ok(());
     }
@@ -363,38 +374,4 @@ fn mark_interrupted(transaction: &mut dyn Transaction, mut run: Run, clock: &Clo
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cancel_right_after_take_over_is_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut context = crate::tests::open(folder.path());
-        let (clock, workspace) = (context.surroundings.clock, context.workspace.clone());
-        let store = &mut context.store;
-        let lock = RunLock::acquire(&workspace).unwrap();
-        let run = Run::new("run_1".into(), RunKind::Tasks, "cleo", String::new());
-        let mut transaction = store.write_records().unwrap();
-        transaction.put_run(&run).unwrap();
-        transaction.commit().unwrap();
-        let ask = |store: &mut Database| {
-            let mut transaction = store.write_records().unwrap();
-            let (kind, detail) = RunEvent::CancelRequested { by: None }.to_parts();
-            transaction.add_event("run_1", "", &kind, detail).unwrap();
-            transaction.commit().unwrap();
-        };
-        ask(store);
-        for is_asked in [false, true] {
-            let taken = lock.take_over(store, &workspace, clock, "run_1", false, &|_| Ok(true));
-            let mut taken = taken.unwrap().unwrap();
-            lock.own(&mut taken.run);
-            if is_asked {
-                ask(store);
-            }
-            let mut journal = Journal::begin(&workspace, &taken.run, clock, store).unwrap();
-            journal.set_cancel_cursor(taken.seen);
-            let is_seen = journal.is_cancelled(store).unwrap();
-            assert_eq!(is_seen, is_asked, "that of before was for the dead process");
-        }
-    }
-}
+mod tests;

@@ -4,7 +4,9 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
 
-pub(crate) use super::claim_next::{claim_next, explain_nothing_ready};
+#[cfg(test)]
+pub(crate) use super::claim_next::claim_next;
+pub(crate) use super::claim_next::{claim_one_or_next, explain_nothing_ready};
 use super::fence::{
     Caller, check_epoch, check_holder, holder_error, refuse_clock, refuse_held, refuse_lost_claim,
 };
@@ -33,7 +35,7 @@ pub(crate) struct Claiming {
     /// The task
     #[arg(required_unless_present = "next", conflicts_with = "next")]
     #[serde(rename = "id")]
-    task: Option<TaskId>,
+    pub(super) task: Option<TaskId>,
 
     /// Claim the most urgent ready task that shares no files with tasks in progress and is assigned to no other agent
     #[arg(long)]
@@ -42,14 +44,14 @@ pub(crate) struct Claiming {
 
     /// Only tasks below this one, at any depth (with --next)
     #[arg(long, value_name = "TASK", requires = "next", conflicts_with = "task")]
-    epic: Option<TaskId>,
+    pub(super) epic: Option<TaskId>,
 
     #[arg(long, value_name = "DURATION", help = Lease::HELP)]
-    lease: Option<Lease>,
+    pub(super) lease: Option<Lease>,
 
     /// Claim the task although it waits for others (recorded in the log)
     #[arg(long, conflicts_with = "next")]
-    force: bool,
+    pub(super) force: bool,
 }
 
 #[derive(Args, Default, Deserialize, schemars::JsonSchema)]
@@ -94,22 +96,6 @@ pub(crate) struct Release {
     /// Release the claim of another holder (recorded in the log)
     #[arg(long)]
     force: bool,
-}
-
-/// Claims the task of a request, or the most urgent one that is ready.
-pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Moved> {
-    let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
-    let refuse = |field: &str, what: &str| {
-        let message = format!("{field} has no meaning for {what}");
-        Err(Error::new(Code::InputInvalid, message).in_field(field))
-    };
-    let claimed = match request.task {
-        Some(_) if request.epic.is_some() => return refuse("epic", "a task that is named"),
-        None if request.force => return refuse("force", "the next task"),
-        Some(task) => claim(context, task, lease, request.force)?,
-        None => claim_next(context, request.epic, lease)?,
-    };
-    claimed.warn_of_delivered(context)
 }
 
 pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<Moved> {

@@ -1,6 +1,7 @@
 //! `claim --next`: the most urgent task that is ready.
 
-use super::claim::{end, put_claim, start_work};
+use super::claim::{Claiming, claim, end, put_claim, start_work};
+use super::claim_group::claim_in_group;
 use super::fence::Caller;
 use super::run_agents::refuse_task_of_run;
 use super::{
@@ -21,6 +22,27 @@ const PASSED_SHOWN: usize = 5;
 const RUNNING_MAX: u32 = 1_000;
 /// Statuses of tasks in progress.
 const WORK: [Status; 2] = [Status::Active, Status::Review];
+
+/// Claims the task of a request, or the most urgent one that is ready.
+pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Moved> {
+    let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
+    let refuse = |field: &str, what: &str| {
+        let message = format!("{field} has no meaning for {what}");
+        Err(Error::new(Code::InputInvalid, message).in_field(field))
+    };
+    let claimed = match request.task {
+        Some(_) if request.epic.is_some() => return refuse("epic", "a task that is named"),
+        None if request.force => return refuse("force", "the next task"),
+        Some(task) => claim(context, task, lease, request.force)?,
+        None if request.epic.is_none()
+            && let Some(claimed) = claim_in_group(context, lease)? =>
+        {
+            return Ok(claimed);
+        }
+        None => claim_next(context, request.epic, lease)?,
+    };
+    claimed.warn_of_delivered(context)
+}
 
 /// Claims the most urgent ready task below `scope`, or of all, that touches no files of active tasks and that no other
 /// agent is assigned to, and starts it. Expired claims end first.

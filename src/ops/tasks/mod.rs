@@ -5,6 +5,7 @@ pub(crate) mod archive;
 mod batch;
 pub(crate) mod change;
 pub(crate) mod claim;
+mod claim_group;
 mod claim_next;
 pub(crate) mod delete;
 pub(crate) mod delivered;
@@ -26,6 +27,7 @@ pub(super) use claim::take_or_renew;
 pub(crate) use claim::{
     Claiming, Heartbeat, Release, claim_one_or_next, extend_claim, release_task,
 };
+pub(crate) use claim_group::ClaimGroups;
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use fence::explain_claim;
 pub(super) use fence::{
@@ -35,7 +37,7 @@ pub(crate) use graph::{
     Analysis, Apart, Next, Part, Ready, Waves, analyze, describe_conflict, drawing, find_ready,
     find_waves, next, ready, select_independent, warn_of_stuck, waves,
 };
-pub(super) use graph::{choose, find_expired};
+pub(super) use graph::{choose, find_expired, is_assigned};
 pub(super) use merged::{find_unmerged, has_branch};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, find_reviewing_run, reopen, start};
 pub(super) use moves::{finish, move_task, refuse_cancelled, refuse_open_parts};

@@ -18,6 +18,7 @@ use crate::id::{self, TaskId};
 use crate::llm::Provider;
 use crate::run::{Event, Planned, Run, RunEvent, RunKind};
 use crate::skill::{Skill, Source};
+use crate::store::postgres::address::hide_password;
 use crate::words::closed;
 
 /// Fields of the options of a run that bound it and change nothing of what it runs.
@@ -190,10 +191,14 @@ impl Item {
 
     /// Makes the item of a setting of the project's file.
     pub(crate) fn setting(name: &str, value: &str) -> Item {
+        let shown = match name {
+            STORE_URL => hide_password(value.to_string()),
+            _ => value.to_string(),
+        };
         Item {
             kind: ItemKind::Setting,
             name: name.to_string(),
-            what: format!("use {name} {}", quote(value)),
+            what: format!("use {name} {}", quote(&shown)),
             origin: ".cleo/config.yaml".to_string(),
             digest: digest(&(name, value)),
         }

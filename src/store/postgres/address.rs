@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::config::{Host, SslMode};
-use postgres::{Client, Config, NoTls};
-use tokio::task::block_in_place;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::{Config, NoTls};
 
 use super::{PAUSE, tls};
 use crate::error::{Code, Error, Result};
+use crate::store::sql::connection::Connection;
 use crate::store::sql::session::explain;
 
 /// Time limit for one attempt to connect.
@@ -76,22 +76,26 @@ impl Address {
         &self.place
     }
 
+    pub(super) fn user(&self) -> &str {
+        self.config.get_user().unwrap_or_default()
+    }
+
     #[cfg(test)]
     pub(super) fn config_mut(&mut self) -> &mut Config {
         &mut self.config
     }
 
     /// Connects; a server that refuses connections, or cannot be reached, is waited for.
-    pub(super) fn connect(&self, patience: Duration) -> Result<Client> {
+    pub(super) fn connect(&self, patience: Duration) -> Result<Connection> {
         let since = Instant::now();
         loop {
             let tls = self.is_encrypted().then(tls::make_connector).transpose()?;
-            let connected = block_in_place(|| match tls {
-                Some(tls) => self.config.connect(tls),
-                None => self.config.connect(NoTls),
-            });
+            let connected = match tls {
+                Some(tls) => Connection::open(&self.config, tls),
+                None => Connection::open(&self.config, NoTls),
+            };
             let error = match connected {
-                Ok(client) => return Ok(client),
+                Ok(connection) => return Ok(connection),
                 Err(fault) => explain(fault, &self.place),
             };
             match error.code {
@@ -122,14 +126,23 @@ impl Address {
     }
 }
 
-/// Returns true if an address has a password, also an empty one.
+/// Returns true if an address has a password, also an empty one. The user ends at the first `@`, wherever that is.
 pub(crate) fn has_password(url: &str) -> bool {
-    let user = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let user = user.split(['/', '?']).next().unwrap_or_default();
-    let in_user = user
-        .rsplit_once('@')
-        .is_some_and(|(user, _)| user.contains(':'));
-    in_user || url.contains("password=")
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let user = rest.split_once('@').map_or("", |(user, _)| user);
+    let config = url.parse::<Config>();
+    user.contains(':')
+        || url.contains("password=")
+        || config.is_ok_and(|config| config.get_password().is_some())
+}
+
+/// Returns an address as it is, or as messages show it if it has a password.
+pub(crate) fn hide_password(url: String) -> String {
+    if !has_password(&url) {
+        return url;
+    }
+    let address = Address::parse(&url, None);
+    address.map_or_else(|_| "an address with a password".into(), |it| it.place)
 }
 
 fn find_host(config: &Config) -> String {
@@ -226,6 +239,8 @@ mod tests {
         for (url, has) in [
             ("postgres://ada:secret@host/db", true),
             ("postgres://ada@host/db?password=secret", true),
+            ("postgres://ada@host/db?pass%77ord=secret", true),
+            ("postgres://ada:sec/ret@host/db", true),
             ("postgres://ada@host:5432/db", false),
             ("postgres://host:5432/db", false),
         ] {

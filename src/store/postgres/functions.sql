@@ -25,4 +25,10 @@ CREATE TABLE commits (
     token UUID NOT NULL UNIQUE DEFAULT gen_random_uuid()
 );
 
+-- When processes that carry out runs were last there.
+CREATE TABLE presence (
+    owner TEXT COLLATE "C" PRIMARY KEY,
+    seen TIMESTAMPTZ NOT NULL
+);
+
 CREATE INDEX tasks_by_words ON tasks USING gin (words(title, description));

@@ -1,6 +1,7 @@
 //! The store in a PostgreSQL database, for several processes and machines.
 
 pub(crate) mod address;
+mod presence;
 mod schema;
 mod tls;
 
@@ -10,12 +11,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use postgres_protocol::escape::{escape_identifier, escape_literal};
+
 use super::sql::queries::Link;
 use super::sql::session::Session;
 use super::sql::{Backend, SqlTransaction};
 use super::{Stamp, Store, Transaction};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 pub(crate) use address::Address;
+pub(crate) use presence::Presence;
 
 /// Time limit for other writers, and for a server that cannot be reached.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,6 +38,16 @@ const LEAVE_TOKEN: &str =
     "WITH new AS (INSERT INTO commits DEFAULT VALUES RETURNING number, token),
     old AS (DELETE FROM commits USING new WHERE commits.number <= new.number - 100000)
     SELECT token FROM new";
+
+/// Names what keeps row-level security from the users of servers.
+const FIND_ROLE_PROBLEM: &str = "SELECT CASE
+    WHEN to_regrole('cleo_server') IS NULL OR to_regrole('cleo_user') IS NULL THEN 'missing'
+    WHEN NOT has_table_privilege('cleo_server', 'tasks', 'INSERT')
+        OR NOT has_table_privilege('cleo_user', 'tasks', 'SELECT') THEN 'rights'
+    WHEN NOT pg_has_role(CAST(to_regrole('cleo_server') AS oid),
+        CASE WHEN CAST(current_setting('server_version_num') AS integer) < 160000 THEN 'MEMBER' ELSE 'SET' END)
+        THEN 'member'
+    WHEN (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user) THEN 'bypass' END";
 
 /// Returns whether this login may act as the role that row-level security restricts to one user.
 const CAN_RESTRICT: &str = "SELECT coalesce(has_table_privilege(role, 'tasks', 'INSERT') AND pg_has_role(role,
@@ -123,11 +137,43 @@ impl PostgresStore {
             .get_or_init(|| answer.as_deref() == Some("t")))
     }
 
+    /// Returns what is wrong with the roles, and a command against it.
+    pub(super) fn find_role_problem(&self) -> Result<Option<(String, String)>> {
+        let (user, place) = (self.address.user(), self.address.place());
+        let run = |sql: &str| format!("psql {} -c {}", quote(place), quote(sql));
+        let name = escape_identifier(user);
+        let grant = format!("GRANT cleo_server TO {name}");
+        let problem = self.retry(FIND_ROLE_PROBLEM)?;
+        Ok(problem.map(|problem| match problem.as_str() {
+            "missing" => (
+                "the roles cleo_server and cleo_user are missing, so only cleo itself keeps rows of users apart; an \
+                 administrator makes them, then `cleo init` gives them their rights"
+                    .to_string(),
+                run(&format!("CREATE ROLE cleo_server; CREATE ROLE cleo_user; {grant}")),
+            ),
+            "rights" => (
+                "the roles cleo_server and cleo_user have no rights on the tables, as when they were made later"
+                    .to_string(),
+                "cleo init".to_string(),
+            ),
+            "member" => (
+                format!("{user} lacks the role cleo_server, so only cleo itself keeps rows of users apart"),
+                run(&grant),
+            ),
+            _ => (
+                format!(
+                    "row-level security does not hold for {user} itself; servers need a login without these rights"
+                ),
+                run(&format!("ALTER ROLE {name} NOSUPERUSER NOBYPASSRLS")),
+            ),
+        }))
+    }
+
     fn begin(&self, how: &str, stamp: Option<&Stamp>) -> Result<SqlTransaction<'_>> {
         let restrict = match &self.user {
             Some(user) if self.can_restrict()? => {
-                let name = user.replace('\\', "\\\\").replace('\'', "''");
-                format!("; SET LOCAL ROLE cleo_server; SET LOCAL cleo.\"user\" = E'{name}'")
+                let name = escape_literal(user);
+                format!("; SET LOCAL ROLE cleo_server; SET LOCAL cleo.\"user\" = {name}")
             }
             _ => String::new(),
         };
@@ -178,10 +224,10 @@ impl PostgresStore {
     /// Returns a number that changes soon after a commit of another process: the server tells of it, and where it does
     /// not, the next look finds it. Cheaper than [`Store::version`], which is never late.
     pub(crate) fn watch(&self) -> Result<u64> {
-        // A lost connection counts as a notice: the next line makes it anew.
+        // A lost connection is made anew once it is time to look.
         if let Some((version, since)) = self.watched.get()
             && since.elapsed() < LOOK
-            && !self.session.has_notices().unwrap_or(true)
+            && !self.session.has_notices()
         {
             return Ok(version);
         }
@@ -246,6 +292,7 @@ impl Backend for PostgresStore {
     }
 
     fn roll_back(&self) {
+        self.session.forget_unsent();
         let _ = self.session.run_batch("ROLLBACK");
     }
 

@@ -19,8 +19,11 @@ const MIGRATIONS: &[Migration] = &[
             translate_schema(SCHEMA).trim_end().trim_end_matches(';')
         )
     },
-    |_| include_str!("migrations/20250903000001_create_agents_system.sql").to_string(),
+    |_| AGENTS_SYSTEM.to_string(),
 ];
+
+/// May be applied again.
+const AGENTS_SYSTEM: &str = include_str!("migrations/20250903000001_create_agents_system.sql");
 
 /// Creates the schema only where it is missing: where an administrator made it, the role may lack the right.
 const PREPARE: &str = "BEGIN;
@@ -41,6 +44,13 @@ const COLLATION: &str = "SELECT quote_ident(collname) FROM pg_collation
     ORDER BY array_position(ARRAY['und-x-icu', 'pg_c_utf8', 'C.utf8', 'C.UTF-8'], CAST(collname AS text))
     LIMIT 1";
 
+/// Returns whether the roles of row-level security lack their rights, and this login can give them: an administrator may
+/// make them after the tables.
+const LACKS_RIGHTS: &str = "SELECT EXISTS (SELECT FROM pg_roles WHERE
+        rolname = 'cleo_server' AND NOT has_table_privilege(oid, 'tasks', 'INSERT')
+        OR rolname = 'cleo_user' AND NOT has_table_privilege(oid, 'tasks', 'SELECT'))
+    AND pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = CAST('tasks' AS regclass)";
+
 /// Reads the version of the schema; none where cleo has made no tables.
 pub(super) fn read_version(session: &Session) -> Result<Option<i64>> {
     match session.query("SELECT max(version) FROM migrations", &[]) {
@@ -51,7 +61,7 @@ pub(super) fn read_version(session: &Session) -> Result<Option<i64>> {
     }
 }
 
-/// Applies the migrations that the database lacks.
+/// Applies the migrations that the database lacks, and gives roles that were made later their rights.
 pub(super) fn migrate(session: &Session) -> Result<()> {
     let applied = apply_missing(session);
     session.run_batch(if applied.is_ok() {
@@ -73,6 +83,9 @@ fn apply_missing(session: &Session) -> Result<()> {
                 "INSERT INTO migrations (version) VALUES ({number})"
             ))?;
         }
+    }
+    if version == VERSION && session.run_batch(LACKS_RIGHTS)?.as_deref() == Some("t") {
+        session.run_batch(AGENTS_SYSTEM)?;
     }
     Ok(())
 }

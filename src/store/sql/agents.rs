@@ -65,7 +65,7 @@ impl Agents for SqlTransaction<'_> {
     }
 
     fn remove_agent(&mut self, id: &str) -> Result<bool> {
-        let removed = self.execute("DELETE FROM agents WHERE id = ?1", [id])?;
+        let removed = self.execute_counting("DELETE FROM agents WHERE id = ?1", [id])?;
         if removed > 0 {
             self.next_revision()?;
         }

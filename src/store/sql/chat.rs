@@ -103,13 +103,12 @@ impl SqlTransaction<'_> {
         let (kind, owner, id) = key;
         let sql = "INSERT INTO records VALUES (?1, ?2, ?3, ?4, checksum(?1, ?2, ?3, ?4))
             ON CONFLICT (kind, owner, id) DO UPDATE SET record = excluded.record, sum = excluded.sum";
-        self.execute(sql, (kind, owner, id, record))?;
-        Ok(())
+        self.execute(sql, (kind, owner, id, record))
     }
 
     fn remove_record(&self, key: Key<'_>) -> Result<bool> {
         let sql = "DELETE FROM records WHERE kind = ?1 AND owner = ?2 AND id = ?3";
-        Ok(self.execute(sql, key)? > 0)
+        Ok(self.execute_counting(sql, key)? > 0)
     }
 }
 

@@ -12,6 +12,10 @@ pub(in crate::store) const SELECT: &str =
     "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
     open_children, dangling, below FROM nodes WHERE number = ?1";
 
+pub(in crate::store) const SELECT_RANGE: &str =
+    "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
+    open_children, dangling, below FROM nodes WHERE number BETWEEN ?1 AND ?2";
+
 const INSERT: &str = "INSERT INTO nodes
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 
@@ -109,7 +113,7 @@ impl SqlTransaction<'_> {
             kept.is_stuck(),
         );
         let sql = if is_new { INSERT } else { UPDATE };
-        self.execute(sql, row).map(drop)
+        self.execute(sql, row)
     }
 }
 

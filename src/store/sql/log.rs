@@ -8,7 +8,7 @@ use super::row::Row;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::log::{ADDED, CLAIMS, UNDOABLE};
-use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
+use crate::store::{Change, Log, Operation, OperationFilter, Recorded, Stamp};
 
 /// The query of changes, in the order in which [`read`] takes its columns.
 pub(in crate::store) const CHANGES: &str =
@@ -45,6 +45,27 @@ const FITTING: &str = "(CAST(:since AS TEXT) IS NULL OR o.at >= :since)
 impl Log for SqlTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
         self.insert_change(&change.kind, change.task, &json(&change.detail))
+    }
+
+    fn begin_operation(&mut self, stamp: &Stamp) -> Result<u64> {
+        self.stamp = Some(stamp.clone());
+        let Some(last) = self.operation.take() else {
+            return self.current_operation().map(i64::unsigned_abs);
+        };
+        // Nobody else numbers operations meanwhile.
+        let number = last + 1;
+        let sql = "INSERT INTO operations
+            VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL, checksum(?2, ?3, ?4, ?5, NULL, NULL))";
+        let row = (
+            number,
+            &stamp.at,
+            &stamp.by,
+            stamp.command,
+            self.next_change,
+        );
+        self.execute(sql, row)?;
+        self.operation = Some(number);
+        Ok(number.unsigned_abs())
     }
 
     fn note_undone(&mut self, operation: u64) -> Result<u64> {

@@ -6,6 +6,7 @@ pub(in crate::store) mod chains;
 pub(in crate::store) mod chat;
 pub(in crate::store) mod checksum;
 pub(in crate::store) mod columns;
+pub(in crate::store) mod connection;
 pub(in crate::store) mod conversations;
 pub(in crate::store) mod faults;
 pub(in crate::store) mod graph;

@@ -106,7 +106,7 @@ impl SqlTransaction<'_> {
     pub(in crate::store) fn write_counter(&self, name: &str, value: u32) -> Result<()> {
         let sql = "INSERT INTO counters VALUES (?1, ?2, checksum(?1, ?2))
                    ON CONFLICT (name) DO UPDATE SET value = excluded.value, sum = excluded.sum";
-        self.execute(sql, (name, value)).map(drop)
+        self.execute(sql, (name, value))
     }
 
     /// Returns how many tasks there are of each status, and archived ones.
@@ -302,6 +302,19 @@ impl SqlTransaction<'_> {
             rows.insert(number, Held { stored, now });
         }
         Ok(stored)
+    }
+
+    /// Reads the rows of tasks, whose ids are sorted, at once for [`SqlTransaction::find_row`].
+    pub(in crate::store) fn find_rows(&self, ids: &[TaskId]) -> Result<()> {
+        let stored = self.query_ids(super::kept::SELECT_RANGE, ids, |row| {
+            Ok((row.get(0)?, Kept::read(row)?))
+        })?;
+        let rows = &mut self.unwritten.borrow_mut().rows;
+        for (number, now) in stored {
+            let stored = Some(now);
+            rows.entry(number).or_insert(Held { stored, now });
+        }
+        Ok(())
     }
 
     pub(in crate::store) fn change_kept(

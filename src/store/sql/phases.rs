@@ -46,7 +46,7 @@ impl Phases for SqlTransaction<'_> {
             &phase.started_at,
             &phase.completed_at,
         );
-        self.execute(sql, row).map(drop)
+        self.execute(sql, row)
     }
 
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {

@@ -129,7 +129,20 @@ impl SqlTransaction<'_> {
         Ok(number.flatten().map_or(0, i64::unsigned_abs))
     }
 
+    /// Runs a statement. A server may report its error only for the next one, or when the transaction is committed.
     pub(in crate::store) fn execute(
+        &self,
+        sql: &'static str,
+        parameters: impl Parameters,
+    ) -> Result<()> {
+        match &self.link {
+            Link::Sqlite { .. } => self.execute_counting(sql, parameters).map(drop),
+            Link::Postgres(session) => session.execute_later(sql, self.values(parameters)?),
+        }
+    }
+
+    /// Runs a statement and returns how many rows it changed.
+    pub(in crate::store) fn execute_counting(
         &self,
         sql: &'static str,
         parameters: impl Parameters,
@@ -168,7 +181,7 @@ impl SqlTransaction<'_> {
         mut rows: impl Iterator<Item = P>,
     ) -> Result<()> {
         if self.is_postgres() {
-            return rows.try_for_each(|row| self.execute(sql, row).map(drop));
+            return rows.try_for_each(|row| self.execute(sql, row));
         }
         let Some(first) = rows.next() else {
             return Ok(());

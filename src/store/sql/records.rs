@@ -12,7 +12,10 @@ use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::session::{Session, SessionId, SessionStatus};
-use crate::store::{Claims, Link, Links, Log, Sessions, SpawnRecord, Spawns, TaskGates, log};
+use crate::store::{
+    Claims, Link, Links, Log, Sessions, SpawnRecord, Spawns, TaskGates, log, origin,
+};
+use crate::task::Task;
 use crate::task::rules::normalize_inside;
 
 pub(in crate::store) const CLAIM_COLUMNS: &str = unchanged!("task, epoch, holder, since, expires");
@@ -30,13 +33,27 @@ impl Claims for SqlTransaction<'_> {
         }
     }
 
+    fn last_claims(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Claim>> {
+        let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE task BETWEEN ?1 AND ?2");
+        let read = |row: &Row<'_>| Ok((read_id(row)?, read_claim(row).ok()));
+        let mut claims = HashMap::new();
+        for (task, claim) in self.query_ids(&sql, tasks, read)? {
+            if id::place(tasks, task, |task| *task).is_some() {
+                // Of a damaged one the epoch still counts.
+                let claim = claim.map_or_else(|| self.claim(task), |claim| Ok(Some(claim)))?;
+                claims.extend(claim.map(|claim| (task, claim)));
+            }
+        }
+        Ok(claims)
+    }
+
     fn put_claim(&mut self, claim: &Claim) -> Result<()> {
         let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, checksum(?1, ?2, ?3, ?4, ?5))
                    ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
                        since = excluded.since, expires = excluded.expires, sum = excluded.sum";
         let (holder, since, expires) = (&claim.holder, &claim.since, &claim.expires);
         let row = (claim.task.0, claim.epoch, holder, since, expires);
-        self.execute(sql, row).map(drop)
+        self.execute(sql, row)
     }
 
     fn expired_claims(&self, now: &str) -> Result<Vec<Claim>> {
@@ -214,7 +231,7 @@ impl Links for SqlTransaction<'_> {
 
     fn unlink(&mut self, link: &Link) -> Result<bool> {
         let sql = "DELETE FROM links WHERE task = ?1 AND entry = ?2";
-        let was_there = self.execute(sql, (link.task.0, &link.entry))? > 0;
+        let was_there = self.execute_counting(sql, (link.task.0, &link.entry))? > 0;
         if was_there {
             self.record(&log::link(log::UNLINKED, link))?;
         }
@@ -223,10 +240,19 @@ impl Links for SqlTransaction<'_> {
 }
 
 impl SqlTransaction<'_> {
+    /// Writes where a task comes from. Of two that say the same, the first keeps it.
+    pub(in crate::store) fn put_origin(&self, task: &Task) -> Result<()> {
+        if let Some((format, id)) = origin(task) {
+            let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+            self.execute(sql, (format, id, task.id.0))?;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn write_link(&self, link: &Link) -> Result<bool> {
         let sql = "INSERT INTO links VALUES (?1, ?2, ?3, checksum(?1, ?2, ?3))
                    ON CONFLICT (task, entry) DO NOTHING";
-        Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
+        Ok(self.execute_counting(sql, (link.task.0, &link.entry, &link.at))? > 0)
     }
 }
 
@@ -329,7 +355,7 @@ impl Sessions for SqlTransaction<'_> {
             &session.started_at,
             &session.ended_at,
         );
-        self.execute(sql, row).map(drop)
+        self.execute(sql, row)
     }
 }
 

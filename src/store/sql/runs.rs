@@ -98,6 +98,17 @@ impl Runs for SqlTransaction<'_> {
         })
     }
 
+    fn is_present(&self, owner: &str) -> Result<bool> {
+        if !self.is_postgres() {
+            return Ok(false);
+        }
+        // While the server of the database was down, nobody could note it.
+        let sql = "SELECT EXISTS (SELECT 1 FROM presence WHERE owner = ?1
+            AND greatest(seen, pg_postmaster_start_time()) > now() - interval '30 seconds')";
+        let found = self.first(sql, [owner], |row| row.get(0))?;
+        Ok(found.unwrap_or(false))
+    }
+
     fn list_unfinished(&self, owner: &str) -> Result<Vec<Run>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM runs WHERE status IN ('pending', 'running') AND owner = ?1

@@ -173,9 +173,9 @@ impl SqlTransaction<'_> {
             Err(error) if error.code == Code::StoreCorrupt => {
                 self.read_all_words()?;
                 self.unread.borrow_mut().insert(before.id.0);
-                forget().map(drop)
+                forget()
             }
-            forgotten => forgotten.map(drop),
+            forgotten => forgotten,
         }
     }
 

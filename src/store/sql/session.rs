@@ -1,40 +1,45 @@
-//! A connection to PostgreSQL, with the statements that it has prepared.
+//! A session of PostgreSQL: the statements that it has prepared, and those that are still to be sent.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::error::Error as StdError;
-use std::io::Write;
+use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::Poll;
 
-use postgres::error::SqlState;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use postgres::{Client, Row, SimpleQueryMessage, Statement};
+use bytes::{Bytes, BytesMut};
+use futures_util::{SinkExt, StreamExt, TryStreamExt};
 use rusqlite::types::{Value, ValueRef};
-use tokio::task::block_in_place;
+use tokio_postgres::error::{DbError, Severity, SqlState};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Row, SimpleQueryMessage, Statement};
 
+use super::connection::{Connection, Outcome};
 use super::translate::translate;
 use crate::error::{Code, Error, Result};
 
-type Outcome<T> = std::result::Result<T, postgres::Error>;
-
 /// Maximum number of prepared statements; those of lists are as many as there are combinations of filters.
 const STATEMENTS_MAX: usize = 200;
+/// Maximum number of statements that wait to be sent.
+const UNSENT_MAX: usize = 200;
 
 pub(in crate::store) struct Session {
-    /// There until the session ends.
-    client: RefCell<Option<Client>>,
+    connection: RefCell<Connection>,
     statements: RefCell<HashMap<String, Statement>>,
+    /// Statements whose result nobody waits for. They are sent together with the next one whose result counts: a way
+    /// to the server and back costs more than most statements.
+    unsent: RefCell<Vec<(Statement, Vec<Value>)>>,
     /// The address without a password.
     place: PathBuf,
 }
 
 impl Session {
-    pub(in crate::store) fn new(client: Client, place: &str) -> Session {
+    pub(in crate::store) fn new(connection: Connection, place: &str) -> Session {
         Session {
-            client: RefCell::new(Some(client)),
+            connection: RefCell::new(connection),
             statements: RefCell::default(),
+            unsent: RefCell::default(),
             place: place.into(),
         }
     }
@@ -44,23 +49,42 @@ impl Session {
     }
 
     /// Replaces the connection and forgets its statements.
-    pub(in crate::store) fn replace(&self, client: Client) {
+    pub(in crate::store) fn replace(&self, connection: Connection) {
+        self.forget_unsent();
         self.statements.take();
-        let before = self.client.replace(Some(client));
-        block_in_place(|| drop(before));
+        self.connection.replace(connection);
     }
 
     pub(in crate::store) fn query(&self, sql: &str, values: &[Value]) -> Result<Vec<Row>> {
-        self.run(sql, values, |client, statement, values| {
-            client.query(statement, values)
+        let statement = self.prepare(sql, values)?;
+        self.call(async |client| {
+            let rows = client.query_raw(&statement, values.iter().map(Bound));
+            rows.await?.try_collect().await
         })
     }
 
+    /// Runs a statement and returns how many rows it changed.
     pub(in crate::store) fn execute(&self, sql: &str, values: &[Value]) -> Result<usize> {
-        let n_rows = self.run(sql, values, |client, statement, values| {
-            client.execute(statement, values)
-        })?;
+        let statement = self.prepare(sql, values)?;
+        let values = values.iter().map(Bound);
+        let n_rows = self.call(async |client| client.execute_raw(&statement, values).await)?;
         Ok(usize::try_from(n_rows).unwrap_or(usize::MAX))
+    }
+
+    /// Runs a statement before the next one whose result counts, which also gets its error.
+    pub(in crate::store) fn execute_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+        let statement = self.prepare(sql, &values)?;
+        let mut unsent = self.unsent.borrow_mut();
+        unsent.push((statement, values));
+        if unsent.len() < UNSENT_MAX {
+            return Ok(());
+        }
+        drop(unsent);
+        self.call(async |_| Ok(()))
+    }
+
+    pub(in crate::store) fn forget_unsent(&self) {
+        self.unsent.take();
     }
 
     /// Runs a query and gives each row to `take` as it comes. Nothing else may use the session meanwhile.
@@ -69,14 +93,14 @@ impl Session {
         sql: &str,
         mut take: impl FnMut(&Row) -> Result<()>,
     ) -> Result<()> {
-        let statement = self.prepare(sql)?;
+        let statement = self.prepare(sql, &[])?;
         let mut taken = Ok(());
-        self.call(|client| {
-            let mut rows = client.query_raw(&statement, &[] as &[i64])?;
+        self.call(async |client| {
+            let mut rows = pin!(client.query_raw(&statement, &[] as &[i64]).await?);
             while taken.is_ok()
-                && let Some(row) = rows.next()?
+                && let Some(row) = rows.next().await
             {
-                taken = take(&row);
+                taken = take(&row?);
             }
             Ok(())
         })?;
@@ -85,82 +109,89 @@ impl Session {
 
     /// Adds rows to a table: lines in the text form of `COPY`.
     pub(in crate::store) fn load(&self, table: &str, lines: &str) -> Result<()> {
-        let written = self.call(|client| {
-            let mut copy = client.copy_in(&format!("COPY {table} FROM STDIN"))?;
-            let written = copy.write_all(lines.as_bytes());
-            copy.finish().map(|_| written)
-        })?;
-        written.map_err(|cause| Error::new(Code::StoreUnavailable, cause.to_string()))
+        let sql = format!("COPY {table} FROM STDIN");
+        let lines = Bytes::copy_from_slice(lines.as_bytes());
+        self.call(async |client| {
+            let mut copy = pin!(client.copy_in(&sql).await?);
+            copy.send(lines).await?;
+            copy.finish().await.map(drop)
+        })
     }
 
     /// Returns whether the server has told of commits since the last look. It waits for nothing.
-    pub(in crate::store) fn has_notices(&self) -> Result<bool> {
-        self.call(|client| Ok(client.notifications().iter().count()? > 0))
+    pub(in crate::store) fn has_notices(&self) -> bool {
+        self.connection.borrow().has_notices()
     }
 
     /// Runs statements of PostgreSQL without parameters, and returns the first column of the last row.
     pub(in crate::store) fn run_batch(&self, sql: &str) -> Result<Option<String>> {
-        let messages = self.call(|client| client.simple_query(sql))?;
+        let messages = self.call(async |client| client.simple_query(sql).await)?;
         Ok(messages.iter().rev().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(String::from),
             _ => None,
         }))
     }
 
-    fn run<T>(
-        &self,
-        sql: &str,
-        values: &[Value],
-        work: impl FnOnce(&mut Client, &Statement, &[&(dyn ToSql + Sync)]) -> Outcome<T>,
-    ) -> Result<T> {
-        let statement = self.prepare(sql)?;
+    /// Prepares a statement, once, and checks that the values can be stored.
+    fn prepare(&self, sql: &str, values: &[Value]) -> Result<Statement> {
+        let known = self.statements.borrow().get(sql).cloned();
+        let statement = match known {
+            Some(statement) => statement,
+            None => {
+                let text = translate(sql);
+                let statement = self.call(async |client| client.prepare(&text).await)?;
+                let mut statements = self.statements.borrow_mut();
+                if statements.len() >= STATEMENTS_MAX {
+                    statements.clear();
+                }
+                statements.insert(sql.to_string(), statement.clone());
+                statement
+            }
+        };
         for (value, kind) in values.iter().zip(statement.params()) {
             if let Value::Text(text) = value {
                 refuse_nul(text, *kind == Type::JSON)?;
             }
         }
-        let values: Vec<Bound<'_>> = values.iter().map(Bound).collect();
-        let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
-        let values: Vec<_> = values.collect();
-        self.call(|client| work(client, &statement, &values))
-    }
-
-    fn prepare(&self, sql: &str) -> Result<Statement> {
-        if let Some(statement) = self.statements.borrow().get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.call(|client| client.prepare(&translate(sql)))?;
-        let mut statements = self.statements.borrow_mut();
-        if statements.len() >= STATEMENTS_MAX {
-            statements.clear();
-        }
-        statements.insert(sql.to_string(), statement.clone());
         Ok(statement)
     }
 
-    /// Calls the client, which waits in a runtime of its own: a thread of the server leaves its runtime meanwhile.
-    fn call<T>(&self, work: impl FnOnce(&mut Client) -> Outcome<T>) -> Result<T> {
-        let done = block_in_place(|| self.client.borrow_mut().as_mut().map(work));
-        let place = self.place.to_string_lossy();
-        match done {
-            Some(done) => done.map_err(|fault| explain(fault, &place)),
-            None => Err(Error::new(
-                Code::StoreUnavailable,
-                "the connection is closed",
-            )),
-        }
-    }
-}
-
-impl Drop for Session {
-    /// Closes the connection, for which the client waits as well.
-    fn drop(&mut self) {
-        block_in_place(|| drop(self.client.take()));
+    /// Sends what is unsent and what `work` sends, and only then waits for the answers.
+    fn call<T>(&self, work: impl AsyncFnOnce(&Client) -> Outcome<T>) -> Result<T> {
+        let (unsent, connection) = (self.unsent.take(), self.connection.borrow());
+        let client = connection.client();
+        let done = connection.wait(async {
+            let mut sent = Vec::with_capacity(unsent.len());
+            for (statement, values) in &unsent {
+                let answer = client.execute_raw(statement, values.iter().map(Bound));
+                sent.push((Box::pin(answer), Poll::Pending));
+            }
+            let mut last = pin!(work(client));
+            // The first poll sends a statement.
+            let answer = poll_fn(|context| {
+                for (answer, is) in &mut sent {
+                    *is = answer.as_mut().poll(context);
+                }
+                Poll::Ready(last.as_mut().poll(context))
+            });
+            let answer = answer.await;
+            for (answer, is) in sent {
+                match is {
+                    Poll::Ready(done) => done?,
+                    Poll::Pending => answer.await?,
+                };
+            }
+            match answer {
+                Poll::Ready(done) => done,
+                Poll::Pending => last.await,
+            }
+        });
+        done.map_err(|fault| explain(fault, &self.place.to_string_lossy()))
     }
 }
 
 /// Translates an error of PostgreSQL to that of cleo. `place` is the address without a password.
-pub(in crate::store) fn explain(fault: postgres::Error, place: &str) -> Error {
+pub(in crate::store) fn explain(fault: tokio_postgres::Error, place: &str) -> Error {
     let mut what = fault.to_string();
     if let Some(cause) = fault.source() {
         what = format!("{what}: {cause}");
@@ -170,6 +201,8 @@ pub(in crate::store) fn explain(fault: postgres::Error, place: &str) -> Error {
             let message = format!("another process has held {place} for more than 30 seconds");
             return Error::new(Code::LockTimeout, message).because(fault);
         }
+        // The server ends, for whatever reason, and the transaction may be committed.
+        _ if has_panicked(&fault) => Code::StoreUnavailable,
         Some(&SqlState::DISK_FULL) => Code::DiskFull,
         // Checks of cleo come first, so that this is a defect of theirs.
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) if what.contains("row-level security") => {
@@ -187,6 +220,11 @@ pub(in crate::store) fn explain(fault: postgres::Error, place: &str) -> Error {
     Error::new(code, format!("{place}: {what}")).because(fault)
 }
 
+fn has_panicked(fault: &tokio_postgres::Error) -> bool {
+    let severity = fault.as_db_error().and_then(DbError::parsed_severity);
+    severity == Some(Severity::Panic)
+}
+
 /// Returns true for states that pass: lost connections (08), conflicts of transactions (40), no resources (53),
 /// shutdown and failover (57P), and what a system reports of its disks (58).
 fn is_passing(state: &str) -> bool {
@@ -195,7 +233,7 @@ fn is_passing(state: &str) -> bool {
         .any(|class| state.starts_with(class))
 }
 
-fn is_of_network(fault: &postgres::Error) -> bool {
+fn is_of_network(fault: &tokio_postgres::Error) -> bool {
     let mut cause = fault.source();
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<std::io::Error>() {

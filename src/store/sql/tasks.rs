@@ -12,7 +12,7 @@ use crate::id::{self, TaskId};
 use crate::score::normalize;
 use crate::store::left_out::{self, Damage};
 use crate::store::{
-    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -237,8 +237,21 @@ impl Tasks for SqlTransaction<'_> {
 
     fn put(&mut self, task: &Task) -> Result<()> {
         let before = self.task(task.id)?;
-        self.write(before.as_ref(), task)?;
-        match log::task_change(before.as_ref(), task) {
+        self.put_over(before.as_ref(), task)
+    }
+
+    fn tasks_to_change(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
+        self.find_rows(ids)?;
+        let sql =
+            format!("SELECT {COLUMNS} FROM tasks t WHERE t.number BETWEEN ?1 AND ?2 ORDER BY 1");
+        let mut tasks = self.query_ids(&sql, ids, read_task)?;
+        tasks.retain(|task| id::place(ids, task.id, |id| *id).is_some());
+        Ok(tasks)
+    }
+
+    fn put_over(&mut self, before: Option<&Task>, after: &Task) -> Result<()> {
+        self.write(before, after)?;
+        match log::task_change(before, after) {
             Some(change) => self.record(&change),
             None => Ok(()),
         }
@@ -359,15 +372,6 @@ impl SqlTransaction<'_> {
             sql,
             rows.map(|(position, needs)| (task.id.0, position, needs.0)),
         )
-    }
-
-    /// Writes where a task comes from. Of two that say the same, the first keeps it.
-    fn put_origin(&self, task: &Task) -> Result<()> {
-        if let Some((format, id)) = origin(task) {
-            let sql = "INSERT INTO origins VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            self.execute(sql, (format, id, task.id.0))?;
-        }
-        Ok(())
     }
 }
 

@@ -130,6 +130,8 @@ pub(in crate::store) fn translate_schema(sqlite: &str) -> String {
         (" TEXT", " TEXT COLLATE \"C\""),
         (" STRICT, WITHOUT ROWID", ""),
         (" STRICT", ""),
+        // In SQLite each index ends with the number of the row.
+        ("(rank, below DESC)", "(rank, below DESC, number)"),
     ];
     words
         .iter()

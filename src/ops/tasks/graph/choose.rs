@@ -68,10 +68,7 @@ fn list_free(
     now: &str,
 ) -> Result<(Vec<TaskId>, Option<TaskId>)> {
     let (mut free, mut reserved) = (Vec::new(), None);
-    // An agent that acts under another caller has its own name last.
-    let is_other = |name: &str| {
-        agent.is_some_and(|agent| agent != name && agent.rsplit('/').next() != Some(name))
-    };
+    let is_other = |name: &str| agent.is_some_and(|agent| !is_assigned(agent, name));
     for ReadyTask { task, .. } in candidates {
         let claim = transaction.claim(task.id)?;
         if claim.is_some_and(|claim| claim.live_holder(now).is_some()) {
@@ -89,6 +86,11 @@ fn list_free(
         }
     }
     Ok((free, reserved))
+}
+
+/// Returns whether an agent has the name that a task is assigned to: under another caller its own name is the last.
+pub(in crate::ops) fn is_assigned(agent: &str, name: &str) -> bool {
+    agent == name || agent.rsplit('/').next() == Some(name)
 }
 
 /// Finds the first task that touches no files of one in progress. Most declare none, and need no comparison.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, Waves, describe_conflict, find_waves, select_independent, waves};
-pub(in crate::ops) use choose::{choose, find_expired};
+pub(in crate::ops) use choose::{choose, find_expired, is_assigned};
 pub(crate) use drawn::{Part, drawing};
 pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 

@@ -226,10 +226,10 @@ BEGIN
     END LOOP;
 END $$;
 
--- Writers take turns, with the same lock as those of the program.
+-- Writers take turns, with the same lock as those of the program, and servers hear of what they write.
 CREATE OR REPLACE FUNCTION begin_writing() RETURNS void LANGUAGE sql
     SET search_path FROM CURRENT AS $$
-    SELECT pg_advisory_xact_lock(hashtextextended('cleo ' || current_schema(), 0))
+    SELECT pg_advisory_xact_lock(hashtextextended('cleo ' || current_schema(), 0)), pg_notify('cleo', '')
 $$;
 
 -- Returns the text id of an agent that the caller sees. The built-in ones have rows only when they were changed.
