@@ -1,6 +1,6 @@
 //! Listing and finding tasks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::TestWorkspace;
 
@@ -184,9 +184,22 @@ fn cut_result_names_the_command_for_the_rest() {
 }
 
 #[test]
-fn misspelt_type_is_refused() {
+fn misspelt_type_is_warned_of_and_refused_in_lists() {
     let workspace = TestWorkspace::new();
-    workspace.ok("add One --type tasks");
+    let warnings = |line: &str| workspace.ask(line)["warnings"].clone();
+    assert_eq!(
+        warnings("add One --type tasks"),
+        json!(["T1 is the first task of type `tasks`; for a usual one: cleo update T1 --type task"])
+    );
+    assert_eq!(
+        warnings("add Two --type tasks").as_array().map(Vec::len),
+        Some(0)
+    );
+    assert_eq!(
+        warnings("update T2 --type epik"),
+        json!(["T2 is the first task of type `epik`; for a usual one: cleo update T2 --type epic"])
+    );
+    workspace.ok("update T2 --type chore");
     let error = workspace.fails("list --type tsk", "E_INPUT_INVALID");
     assert_eq!(
         error["error"]["message"],

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::fence::Caller;
+use super::read::warn_of_new_type;
 use super::run_agents::refuse_other;
 use super::waits::warn_of_closed_parent;
 use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
@@ -76,8 +77,14 @@ pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     let id = added.task.id;
     if added.created {
-        let warning = context.read(|tasks| warn_of_closed_parent(tasks, &added.task))?;
-        context.notes.warn(warning);
+        let warnings = context.read(|tasks| {
+            let closed = warn_of_closed_parent(tasks, &added.task)?;
+            Ok(closed
+                .into_iter()
+                .chain(warn_of_new_type(tasks, &added.task)?)
+                .collect::<Vec<_>>())
+        })?;
+        context.notes.warn(warnings);
         let commands = list_untrusted_given(context, Item::criteria(id, &lines))?;
         context.trust_given(&commands);
     } else {

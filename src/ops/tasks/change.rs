@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::claim::end_undone;
 use super::fence::{Caller, check_epoch, check_holder};
+use super::read::warn_of_new_type;
 use super::run_agents::{no_removal, refuse_other};
 use super::waits::{warn_of_closed_parent, warn_of_waits};
 use super::{DEPTH_MAX, cycle, depth, exists, not_found, too_deep, waits_for};
@@ -107,6 +108,9 @@ pub(in crate::ops) fn change(
         require_gates(transaction, id, clear, &gates)?;
         if before.parent != task.parent {
             warnings.extend(warn_of_closed_parent(transaction, &task)?);
+        }
+        if before.kind != task.kind {
+            warnings.extend(warn_of_new_type(transaction, &task)?);
         }
         if is_moved && task.status == Status::Active {
             warnings.extend(warn_of_waits(transaction, &task)?);

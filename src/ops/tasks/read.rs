@@ -164,17 +164,37 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Page> {
 
 /// Refuses a type that no task has and that is nearly a usual one.
 fn refuse_misspelt(tasks: &dyn Transaction, kind: &TaskType) -> Result<()> {
+    match find_usual_type(tasks, kind, 0)? {
+        Some(near) => Err(error!(InputInvalid, "no task has the type `{kind}`").did_you_mean(near)),
+        None => Ok(()),
+    }
+}
+
+/// Warns of a type that no other task has and that is nearly a usual one: types are free, and decide on the skill.
+pub(super) fn warn_of_new_type(tasks: &dyn Transaction, task: &Task) -> Result<Option<String>> {
+    let near = find_usual_type(tasks, &task.kind, 1)?;
+    Ok(near.map(|near| {
+        let (id, kind) = (task.id, &task.kind);
+        format!("{id} is the first task of type `{kind}`; for a usual one: cleo update {id} --type {near}")
+    }))
+}
+
+/// Returns the usual type that is nearly this one, of a type that so many tasks have.
+fn find_usual_type(
+    tasks: &dyn Transaction,
+    kind: &TaskType,
+    count: u64,
+) -> Result<Option<&'static str>> {
+    let near = nearest(kind.as_str(), ["epic", "task", "subtask", "research"]);
+    let Some(near) = near.filter(|near| *near != kind.as_str()) else {
+        return Ok(None);
+    };
     let all = Filter {
         kinds: vec![kind.clone()],
         archived: Archived::Shown,
         ..Filter::default()
     };
-    match nearest(kind.as_str(), ["epic", "task", "subtask", "research"]) {
-        Some(near) if near != kind.as_str() && tasks.list(&all)?.total == 0 => {
-            Err(error!(InputInvalid, "no task has the type `{kind}`").did_you_mean(near))
-        }
-        _ => Ok(()),
-    }
+    Ok((tasks.list(&all)?.total == count).then_some(near))
 }
 
 fn check_filter(filter: &Filter) -> Result<()> {
