@@ -109,7 +109,7 @@ export default function Architecture() {
           {atWork.length > 0 && (
             <Part title="At work" of={atWork.length}>
               {atWork.map((one) => (
-                <AtWork key={`${one.run} ${one.task}`} one={one} />
+                <AtWork key={`${one.run} ${one.task ?? one.line}`} one={one} />
               ))}
             </Part>
           )}

@@ -69,7 +69,7 @@ export default function Home() {
                   }
                 >
                   {all.atWork.map((one) => (
-                    <AtWork key={`${one.run} ${one.task}`} one={one} />
+                    <AtWork key={`${one.run} ${one.task ?? one.line}`} one={one} />
                   ))}
                 </Part>
                 {!isPhone && <Needs now={all} />}

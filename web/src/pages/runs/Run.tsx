@@ -107,9 +107,9 @@ function RunNotice({ run }: { run: RunPage["run"] }) {
 }
 
 /** What is no run over tasks: an execution with its steps, or a question with its answer. */
-function Execution({ page }: { page: RunPage }) {
-  const { run } = page;
+function Execution({ page: { run } }: { page: RunPage }) {
   const { of } = useAgents();
+  const pending = run.coordinator ? `The coordinator is ${run.coordinator}.` : "Not there yet.";
   if (run.kind === "execution")
     return (
       <div className="execution">
@@ -124,7 +124,7 @@ function Execution({ page }: { page: RunPage }) {
       </section>
       <section className="section">
         <h2>Answer {run.kind === "query" && <TextLink href={`/?execution=${encodeURIComponent(run.id)}&debug=1`}>Who was asked</TextLink>}</h2>
-        {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? "Not there yet." : "There is none."}</p>}
+        {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? pending : "There is none."}</p>}
       </section>
     </div>
   );
