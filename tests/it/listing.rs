@@ -189,7 +189,9 @@ fn misspelt_type_is_warned_of_and_refused_in_lists() {
     let warnings = |line: &str| workspace.ask(line)["warnings"].clone();
     assert_eq!(
         warnings("add One --type tasks"),
-        json!(["T1 is the first task of type `tasks`; for a usual one: cleo update T1 --type task"])
+        json!([
+            "T1 is the first task of type `tasks`; for a usual one: cleo update T1 --type task"
+        ])
     );
     assert_eq!(
         warnings("add Two --type tasks").as_array().map(Vec::len),
