@@ -42,6 +42,8 @@ pub(crate) struct ClaimGroups(Mutex<Waiting>);
 struct Waiting {
     members: Vec<Member>,
     is_led: bool,
+    /// Whether the last group left tasks: most of the time there are more then.
+    is_plenty: bool,
 }
 
 impl ClaimGroups {
@@ -88,9 +90,8 @@ pub(super) fn claim_in_group(context: &mut Context, lease: Lease) -> Result<Opti
     });
     loop {
         if let Some(lead) = lead.take() {
-            let members = &mut lead.0.lock().members;
-            let group: Vec<Member> = members.drain(..members.len().min(GROUP_MAX)).collect();
-            lead_group(context, group);
+            lead_group(context, groups);
+            drop(lead);
         }
         match answers.recv() {
             Ok(Message::Lead) => lead = Some(Lead(groups)),
@@ -107,11 +108,17 @@ pub(super) fn claim_in_group(context: &mut Context, lease: Lease) -> Result<Opti
     }
 }
 
-fn lead_group(context: &mut Context, group: Vec<Member>) {
+fn lead_group(context: &mut Context, groups: &ClaimGroups) {
+    let mut waiting = groups.lock();
+    let n_members = waiting.members.len().min(GROUP_MAX);
+    let group: Vec<Member> = waiting.members.drain(..n_members).collect();
+    let mut is_plenty = std::mem::take(&mut waiting.is_plenty);
+    drop(waiting);
     // It touches no rows of single users.
     let user = context.store.act_for(Some("".into()));
-    let outcomes = claim_for_each(context, &group);
+    let outcomes = claim_for_each(context, &group, &mut is_plenty);
     context.store.act_for(user);
+    groups.lock().is_plenty = is_plenty;
     let mut outcomes = outcomes.into_iter();
     for member in group {
         let outcome = outcomes.next().unwrap_or(Ok(None));
@@ -122,12 +129,14 @@ fn lead_group(context: &mut Context, group: Vec<Member>) {
 
 /// Claims a task for each member. Where that fails, each tries it alone; after a commit that failed, none does, because
 /// nobody knows whether it was done.
-fn claim_for_each(context: &mut Context, group: &[Member]) -> Vec<Outcome> {
+fn claim_for_each(context: &mut Context, group: &[Member], is_plenty: &mut bool) -> Vec<Outcome> {
+    // Where nothing is ready, nobody waits for a turn to write.
+    let was_plenty = std::mem::take(is_plenty);
     let is_something_ready = |context: &mut Context| {
         let free = context.read(|transaction| list_candidates(transaction, group));
         free.is_ok_and(|free| !free.is_empty())
     };
-    let (Some(first), true) = (group.first(), is_something_ready(context)) else {
+    let (Some(first), true) = (group.first(), was_plenty || is_something_ready(context)) else {
         return Vec::new();
     };
     let fail = |error: Error| group.iter().map(|_| Err(error.clone())).collect();
@@ -135,19 +144,23 @@ fn claim_for_each(context: &mut Context, group: &[Member]) -> Vec<Outcome> {
         Ok(transaction) => transaction,
         Err(error) => return fail(error),
     };
-    let Ok(claimed) = put_claims(&mut *transaction, group) else {
+    let Ok((claimed, n_left)) = put_claims(&mut *transaction, group) else {
         return Vec::new();
     };
     match transaction.commit() {
-        Ok(_) => claimed.into_iter().map(Ok).collect(),
+        Ok(_) => {
+            *is_plenty = n_left > 0;
+            claimed.into_iter().map(Ok).collect()
+        }
         Err(error) => fail(error),
     }
 }
 
+/// Claims a task for each member, and returns how many candidates are left.
 fn put_claims(
     transaction: &mut dyn Transaction,
     group: &[Member],
-) -> Result<Vec<Option<(Moved, u64)>>> {
+) -> Result<(Vec<Option<(Moved, u64)>>, usize)> {
     let mut free = list_candidates(transaction, group)?;
     let mut claimed = Vec::with_capacity(group.len());
     for Member {
@@ -178,7 +191,7 @@ fn put_claims(
         moved.claim = Some(claim);
         claimed.push(Some((moved, operation)));
     }
-    Ok(claimed)
+    Ok((claimed, free.len()))
 }
 
 /// A task that is ready and not claimed, its last claim, and whether nothing else of it has to be looked at.
