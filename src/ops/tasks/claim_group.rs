@@ -19,7 +19,8 @@ const GROUP_MAX: usize = 64;
 const MORE: usize = 16;
 
 /// A task that a member of a group has got, and the number of its operation; none for what has to be claimed alone.
-type Outcome = Result<Option<(Moved, u64)>>;
+type Claimed = Option<(Moved, u64)>;
+type Outcome = Result<Claimed>;
 
 struct Member {
     stamp: Stamp,
@@ -160,7 +161,7 @@ fn claim_for_each(context: &mut Context, group: &[Member], is_plenty: &mut bool)
 fn put_claims(
     transaction: &mut dyn Transaction,
     group: &[Member],
-) -> Result<(Vec<Option<(Moved, u64)>>, usize)> {
+) -> Result<(Vec<Claimed>, usize)> {
     let mut free = list_candidates(transaction, group)?;
     let mut claimed = Vec::with_capacity(group.len());
     for Member {

@@ -113,10 +113,21 @@ impl Graph for SqlTransaction<'_> {
         self.settle_chains()?;
         match root {
             None => {
-                let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
-                           FROM nodes n CROSS JOIN tasks t ON t.number = n.number
-                           WHERE n.is_ready = 1
-                           ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
+                // The planner of PostgreSQL would join all that are ready before it takes the first.
+                let sql = match self.is_postgres() {
+                    true => {
+                        "SELECT n.number,
+                            coalesce((SELECT title FROM tasks t WHERE t.number = n.number), ''),
+                            n.status, n.rank, n.below FROM nodes n WHERE n.is_ready = 1
+                        ORDER BY n.rank, n.below DESC, n.number LIMIT ?1"
+                    }
+                    false => {
+                        "SELECT n.number, t.title, n.status, n.rank, n.below
+                        FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                        WHERE n.is_ready = 1
+                        ORDER BY n.rank, n.below DESC, n.number LIMIT ?1"
+                    }
+                };
                 let tasks = self.all(sql, [limit.map_or(i64::MAX, i64::from)], read_ready)?;
                 let total = self.counter(nodes::READY)?.into();
                 Ok(ReadyPage { tasks, total })
