@@ -157,15 +157,16 @@ impl Engine<'_> {
         let track = &self.recorder.track;
         let began = track.attempts(task).last();
         let is_new = began.is_some_and(|attempt| request.at > attempt.started_at);
-        let Some(step) = track.position(task).filter(|_| is_new) else {
+        let Some(step) = track.position(task) else {
             return;
         };
         match event {
+            // Also when the next attempt has begun meanwhile: it is the task that a person stops.
             TaskEvent::StopRequested { by } if self.scheduler.can_stop(step) => {
                 let why = format!("{by} stopped its agent");
                 self.inbox.push(Event::Lost(step, why));
             }
-            TaskEvent::WordsSent { .. } if self.scheduler.is_working(step) => {
+            TaskEvent::WordsSent { .. } if is_new && self.scheduler.is_working(step) => {
                 self.slots[step].has_words = true;
                 self.slots[step].request_stop();
             }
