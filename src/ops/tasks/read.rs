@@ -192,6 +192,7 @@ fn find_usual_type(
     let all = Filter {
         kinds: vec![kind.clone()],
         archived: Archived::Shown,
+        limit: Some(1),
         ..Filter::default()
     };
     Ok((tasks.list(&all)?.total == count).then_some(near))
