@@ -341,13 +341,17 @@ impl Scheduler {
         self.schedule.finish(step);
     }
 
-    fn fail(&mut self, step: usize, outcome: Outcome, why: String, actions: &mut Vec<Action>) {
+    fn fail(&mut self, step: usize, outcome: Outcome, reason: String, actions: &mut Vec<Action>) {
         self.stages.remove(&step);
         self.stirred = true;
         let is_failure = !self.steps[step].is_epic && outcome != Outcome::Cancelled;
         self.failures += usize::from(is_failure);
-        actions.push(Action::Fail(step, outcome, why));
-        self.skip_later(step, "it waits for what failed", actions);
+        actions.push(Action::Fail(step, outcome, reason));
+        let why = match outcome {
+            Outcome::Cancelled => "it waits for what was cancelled",
+            _ => "it waits for what failed",
+        };
+        self.skip_later(step, why, actions);
     }
 
     fn skip_later(&mut self, step: usize, why: &str, actions: &mut Vec<Action>) {

@@ -44,7 +44,7 @@ struct Waiting {
     members: Vec<Member>,
     is_led: bool,
     /// Whether the last group left tasks: most of the time there are more then.
-    is_plenty: bool,
+    has_more: bool,
 }
 
 impl ClaimGroups {
@@ -52,7 +52,7 @@ impl ClaimGroups {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a member, and returns the lead if nobody has it.
+    /// Adds a member, and returns the lead if no other member has it.
     fn join(&self, member: Member) -> Option<Lead<'_>> {
         let mut waiting = self.lock();
         waiting.members.push(member);
@@ -113,13 +113,13 @@ fn lead_group(context: &mut Context, groups: &ClaimGroups) {
     let mut waiting = groups.lock();
     let n_members = waiting.members.len().min(GROUP_MAX);
     let group: Vec<Member> = waiting.members.drain(..n_members).collect();
-    let mut is_plenty = std::mem::take(&mut waiting.is_plenty);
+    let mut has_more = std::mem::take(&mut waiting.has_more);
     drop(waiting);
     // It touches no rows of single users.
     let user = context.store.act_for(Some("".into()));
-    let outcomes = claim_for_each(context, &group, &mut is_plenty);
+    let outcomes = claim_for_each(context, &group, &mut has_more);
     context.store.act_for(user);
-    groups.lock().is_plenty = is_plenty;
+    groups.lock().has_more = has_more;
     let mut outcomes = outcomes.into_iter();
     for member in group {
         let outcome = outcomes.next().unwrap_or(Ok(None));
@@ -129,15 +129,15 @@ fn lead_group(context: &mut Context, groups: &ClaimGroups) {
 }
 
 /// Claims a task for each member. Where that fails, each tries it alone; after a commit that failed, none does, because
-/// nobody knows whether it was done.
-fn claim_for_each(context: &mut Context, group: &[Member], is_plenty: &mut bool) -> Vec<Outcome> {
-    // Where nothing is ready, nobody waits for a turn to write.
-    let was_plenty = std::mem::take(is_plenty);
+/// it is unknown whether it was done.
+fn claim_for_each(context: &mut Context, group: &[Member], has_more: &mut bool) -> Vec<Outcome> {
+    // Where nothing is ready, a turn to write is not waited for.
+    let has_more_tasks = std::mem::take(has_more);
     let is_something_ready = |context: &mut Context| {
         let free = context.read(|transaction| list_candidates(transaction, group));
         free.is_ok_and(|free| !free.is_empty())
     };
-    let (Some(first), true) = (group.first(), was_plenty || is_something_ready(context)) else {
+    let (Some(first), true) = (group.first(), has_more_tasks || is_something_ready(context)) else {
         return Vec::new();
     };
     let fail = |error: Error| group.iter().map(|_| Err(error.clone())).collect();
@@ -150,7 +150,7 @@ fn claim_for_each(context: &mut Context, group: &[Member], is_plenty: &mut bool)
     };
     match transaction.commit() {
         Ok(_) => {
-            *is_plenty = n_left > 0;
+            *has_more = n_left > 0;
             claimed.into_iter().map(Ok).collect()
         }
         Err(error) => fail(error),

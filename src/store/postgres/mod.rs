@@ -164,7 +164,7 @@ impl PostgresStore {
                 format!(
                     "row-level security does not hold for {user} itself; servers need a login without these rights"
                 ),
-                run(&format!("ALTER ROLE {name} NOSUPERUSER NOBYPASSRLS")),
+                run("\\du"),
             ),
         }))
     }

@@ -52,7 +52,7 @@ impl Log for SqlTransaction<'_> {
         let Some(last) = self.operation.take() else {
             return self.current_operation().map(i64::unsigned_abs);
         };
-        // Nobody else numbers operations meanwhile.
+        // No other writer numbers operations meanwhile.
         let number = last + 1;
         let sql = "INSERT INTO operations
             VALUES (?1, ?2, ?3, ?4, ?5, NULL, NULL, checksum(?2, ?3, ?4, ?5, NULL, NULL))";

@@ -45,7 +45,7 @@ pub(in crate::store) trait Backend {
         None
     }
 
-    /// Records that there are agents, for whoever only asks for these.
+    /// Records that there are agents, for a reader that asks for nothing else.
     fn note_agents(&self) -> Result<()> {
         Ok(())
     }

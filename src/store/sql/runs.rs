@@ -102,7 +102,7 @@ impl Runs for SqlTransaction<'_> {
         if !self.is_postgres() {
             return Ok(false);
         }
-        // While the server of the database was down, nobody could note it.
+        // While the server of the database was down, no process could note its presence.
         let sql = "SELECT EXISTS (SELECT 1 FROM presence WHERE owner = ?1
             AND greatest(seen, pg_postmaster_start_time()) > now() - interval '30 seconds')";
         let found = self.first(sql, [owner], |row| row.get(0))?;

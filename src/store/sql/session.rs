@@ -27,7 +27,7 @@ const UNSENT_MAX: usize = 200;
 pub(in crate::store) struct Session {
     connection: RefCell<Connection>,
     statements: RefCell<HashMap<String, Statement>>,
-    /// Statements whose result nobody waits for. They are sent together with the next one whose result counts: a way
+    /// Statements whose results are not needed. They are sent together with the next one whose result counts: a way
     /// to the server and back costs more than most statements.
     unsent: RefCell<Vec<(Statement, Vec<Value>)>>,
     /// The address without a password.
@@ -169,14 +169,14 @@ impl Session {
             let mut last = pin!(work(client));
             // The first poll sends a statement.
             let answer = poll_fn(|context| {
-                for (answer, is) in &mut sent {
-                    *is = answer.as_mut().poll(context);
+                for (answer, state) in &mut sent {
+                    *state = answer.as_mut().poll(context);
                 }
                 Poll::Ready(last.as_mut().poll(context))
             });
             let answer = answer.await;
-            for (answer, is) in sent {
-                match is {
+            for (answer, state) in sent {
+                match state {
                     Poll::Ready(done) => done?,
                     Poll::Pending => answer.await?,
                 };
