@@ -27,6 +27,8 @@ pub(super) const NAME_MAX: usize = 60;
 pub(super) struct Call {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
+    /// Under which name the places that the caller takes are counted.
+    pub(super) limited_as: String,
     /// The named parts of the path.
     pub(super) parts: Vec<(String, String)>,
     pub(super) method: Method,

@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::events::feed::Feed;
 use super::fault::busy;
 use super::keys::Note;
+use super::places::Places;
 use super::server::Say;
 use crate::error::{Code, Error, Result, catch_panic};
 use crate::ops::executions::{Executor, Progress, StartedExecution};
@@ -46,18 +46,23 @@ struct Ground {
 pub(super) struct Executors {
     /// Starts executions one by one, because only one can write at a time.
     first: Arc<tokio::sync::Mutex<Executor>>,
-    places: Arc<Semaphore>,
+    places: Places<String>,
     /// Limits how many wait for models and workers at a time.
-    jobs: Arc<Semaphore>,
+    jobs: Arc<Places<String>>,
     ground: Ground,
 }
 
 impl Executors {
-    pub(super) fn new(executor: Executor, jobs: usize, feed: &Arc<Feed>, say: &Say) -> Executors {
+    pub(super) fn new(
+        executor: Executor,
+        jobs: Places<String>,
+        feed: &Arc<Feed>,
+        say: &Say,
+    ) -> Executors {
         Executors {
             first: Arc::new(tokio::sync::Mutex::new(executor)),
-            places: Arc::new(Semaphore::new(UNDER_WAY_MAX)),
-            jobs: Arc::new(Semaphore::new(jobs.max(1))),
+            places: Places::new(UNDER_WAY_MAX, UNDER_WAY_MAX / 2),
+            jobs: Arc::new(jobs),
             ground: Ground {
                 feed: Arc::clone(feed),
                 say: Arc::clone(say),
@@ -72,8 +77,8 @@ impl Executors {
         order: Order,
         note: Option<Note>,
     ) -> Result<(StartedExecution, UnboundedReceiver<ExecutionUpdate>)> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        let place = place.map_err(|_| busy())?;
+        let place = self.places.try_take(order.user.clone());
+        let place = place.ok_or_else(busy)?;
         let mut executor = Arc::clone(&self.first).lock_owned().await;
         let (ground, jobs) = (self.ground.clone(), Arc::clone(&self.jobs));
         let work = move || {
@@ -94,7 +99,7 @@ impl Executors {
                 return Ok((begun, told));
             };
             Handle::current().spawn(async move {
-                let job = jobs.acquire_owned().await;
+                let job = jobs.take(open.run().user.clone()).await;
                 let finish = move || {
                     ground.finish(&mut other, open, &caller);
                     drop((place, job));
@@ -112,7 +117,7 @@ impl Executors {
     pub(super) fn ends_within(&self, time: Duration) -> bool {
         self.places.close();
         let begun = Instant::now();
-        let is_over = || self.places.available_permits() == UNDER_WAY_MAX;
+        let is_over = || self.places.in_use() == 0;
         while !is_over() && begun.elapsed() < time {
             thread::sleep(LOOK);
         }

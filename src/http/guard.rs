@@ -201,8 +201,8 @@ fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns the key of the rate limit: the user of a token, else the IP address.
-pub(super) fn rate_key(caller: Option<&Caller>, peer: IpAddr) -> String {
+/// Returns the name under which the calls of a caller are limited: the user of a token, else the IP address.
+pub(super) fn limit_key(caller: Option<&Caller>, peer: IpAddr) -> String {
     match caller {
         Some(caller) if !caller.is_local => format!("user {}", caller.user),
         _ => format!("address {peer}"),

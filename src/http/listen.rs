@@ -1,11 +1,9 @@
 //! Accepts connections, limits their resources, and shuts them down.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::future::ready;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -23,11 +21,11 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service as _;
 
 use super::guard::HEAD_MAX;
+use super::places::Places;
 use super::respond;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
@@ -37,7 +35,7 @@ use crate::runner::signals;
 const THREADS: usize = 64;
 /// Pause after a failed accept.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Maximum number of connections of one address, which is also that of its listeners to events.
+/// Maximum number of connections of one address.
 const ADDRESS_MAX: usize = 256;
 /// Time without progress of a reader before its connection is closed.
 const DEAF: Duration = Duration::from_secs(60);
@@ -116,29 +114,28 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     let mut hangup = signal(SignalKind::hangup()).map_err(unheard)?;
     let router = respond::router(server);
     let most = server.options.max_connections;
-    let connections = Arc::new(Semaphore::new(most));
-    let addresses = Addresses::default();
+    let places = Places::new(most, ADDRESS_MAX);
     let graceful = GracefulShutdown::new();
     loop {
-        let (stream, peer, permit) = tokio::select! {
-            next = next(&listener, &connections) => next,
+        let (stream, peer) = tokio::select! {
+            next = next(&listener, &places) => next,
             _ = interrupt.recv() => break,
             _ = terminate.recv() => break,
             // `nohup` ignores it, so that a server outlives its terminal.
             _ = hangup.recv(), if heeds_hangup => break,
         };
         // One address cannot use all connections.
-        let Some(place) = addresses.count_connection(peer, ADDRESS_MAX) else {
+        let Some(place) = places.try_take(peer) else {
             continue;
         };
         // Silent clients must not keep the last connections from others.
-        let is_scarce = connections.available_permits() < most / 2;
+        let is_scarce = places.in_use() > most / 2;
         let patience = server.options.patience / if is_scarce { 8 } else { 1 };
         let connection = graceful.watch(connection(stream, peer, &router, patience));
         tokio::spawn(async move {
             // A client that is gone or sends invalid data gets no reply.
             let _ = connection.await;
-            drop((place, permit));
+            drop(place);
         });
     }
     // New connections are refused at once.
@@ -159,47 +156,11 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     })
 }
 
-/// Number of connections per address.
-#[derive(Clone, Default)]
-struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
-
-/// A counted connection, until it is dropped.
-struct Place(Addresses, IpAddr);
-
-impl Addresses {
-    /// Counts a connection, unless its address has `most` already.
-    fn count_connection(&self, address: IpAddr, most: usize) -> Option<Place> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(address).or_default();
-        (*count < most).then(|| {
-            *count += 1;
-            Place(self.clone(), address)
-        })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let Place(Addresses(counts), address) = self;
-        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut count) = counts.entry(*address) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-    }
-}
-
-async fn next(
-    listener: &TcpListener,
-    connections: &Arc<Semaphore>,
-) -> (TcpStream, IpAddr, Option<OwnedSemaphorePermit>) {
-    // The semaphore is never closed.
-    let permit = Arc::clone(connections).acquire_owned().await.ok();
+async fn next(listener: &TcpListener, places: &Places<IpAddr>) -> (TcpStream, IpAddr) {
+    places.wait_until_free().await;
     loop {
         match listener.accept().await {
-            Ok((stream, peer)) => return (stream, peer.ip(), permit),
+            Ok((stream, peer)) => return (stream, peer.ip()),
             // Too many open files, or a client that is gone: neither stops the server.
             Err(_) => tokio::time::sleep(PAUSE).await,
         }
@@ -353,16 +314,5 @@ mod tests {
                 answer = read(&streams[2]) => assert_eq!(answer, b""),
             }
         });
-    }
-
-    #[test]
-    fn closed_connection_of_address_makes_room() {
-        let addresses = Addresses::default();
-        let address = IpAddr::from([127, 0, 0, 1]);
-        let first = addresses.count_connection(address, 1).unwrap();
-        assert!(addresses.count_connection(address, 1).is_none());
-        drop(first);
-        assert!(addresses.count_connection(address, 1).is_some());
-        assert!(addresses.0.lock().unwrap().is_empty());
     }
 }

@@ -15,6 +15,7 @@ mod listen;
 mod openapi;
 mod operations;
 mod pages;
+mod places;
 mod rate;
 mod respond;
 mod route;

@@ -73,7 +73,7 @@ fn list_figures(call: &Call) -> Result<Answer> {
     let server = &call.server;
     let mut context = call.context("metrics")?;
     let counts = workspace::counts(&mut context, call.visible_user())?;
-    let (options, answered) = (&server.options, &server.answered);
+    let answered = &server.answered;
     let load = |number: &AtomicU64| number.load(Ordering::Relaxed);
     let seconds = load(&answered.micros) as f64 / 1e6;
     let mut text = format!(
@@ -86,12 +86,10 @@ fn list_figures(call: &Call) -> Result<Answer> {
         let number = load(&answered.by_class[class]);
         let _ = writeln!(text, "cleo_requests_total{{class=\"{class}xx\"}} {number}");
     }
-    let n_requests = options.max_calls - server.calls.available_permits();
-    let n_answers = options.jobs.max(1) - server.answers.available_permits();
     for (name, number) in [
-        ("requests_in_progress", n_requests as u64),
-        ("answers_in_progress", n_answers as u64),
-        ("listeners", server.feed.listeners() as u64),
+        ("requests_in_progress", server.calls.in_use() as u64),
+        ("answers_in_progress", server.answers.in_use() as u64),
+        ("listeners", server.listeners.in_use() as u64),
         ("open_tasks", counts.open_tasks),
         ("ready_tasks", counts.ready_tasks),
         ("live_runs", counts.live_runs),

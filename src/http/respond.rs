@@ -18,7 +18,6 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::routing::{MethodFilter, on};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use tokio::sync::OwnedSemaphorePermit;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 
@@ -27,6 +26,7 @@ use super::assigned;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::guard::{self, Caller, Pass};
+use super::places::Place;
 use super::route::{self, Respond, Route, Work};
 use super::server::Server;
 use crate::error::{Code, Error, Result};
@@ -39,9 +39,12 @@ const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resour
 /// Maximum size of a body without authentication, in bytes: enough for a token.
 const OPEN_BODY_MAX: usize = 4_096;
 
-/// The caller of an admitted request; `None` if a required token is missing.
 #[derive(Clone)]
-struct Admitted(Option<Caller>);
+struct Admitted {
+    /// `None` if a required token is missing.
+    caller: Option<Caller>,
+    limited_as: String,
+}
 
 /// Makes the router of the server. Requests have the address of their sender as an extension.
 pub(super) fn router(server: &Arc<Server>) -> Router {
@@ -60,7 +63,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         })
         .fallback(move |request: Request| {
             let admitted = request.extensions().get::<Admitted>();
-            let is_in = admitted.is_some_and(|admitted| admitted.0.is_some());
+            let is_in = admitted.is_some_and(|admitted| admitted.caller.is_some());
             let answer = super::pages::answer(&pages.pages, &request, is_in);
             let done = answer.unwrap_or_else(|error| fault::answer(&error, Shape::Ours));
             std::future::ready(done.response())
@@ -87,8 +90,8 @@ async fn respond(
     let since = Instant::now();
     let mut response = match check(&server, peer, &request) {
         Ok(_) if guard::head(&request) > guard::HEAD_MAX => refuse_head(&request).response(),
-        Ok(caller) => {
-            request.extensions_mut().insert(Admitted(caller));
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
             next.run(request).await
         }
         Err(error) => refuse(&error, &request).response(),
@@ -139,16 +142,16 @@ fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
     assert!(named.is_none_or(|named| named != place), "injected fault");
 }
 
-fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Caller>> {
+fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Admitted> {
     let headers = request.headers();
     guard::check_once(headers)?;
     let host = guard::check_host(server, headers, request.uri())?;
     guard::check_origin(server, &host, headers, request.uri().path())?;
     guard::check_workspace(server, headers)?;
     let caller = guard::caller(server, headers).ok();
-    let who = || guard::rate_key(caller.as_ref(), peer);
-    server.rates.count_call(who, Instant::now())?;
-    Ok(caller)
+    let limited_as = guard::limit_key(caller.as_ref(), peer);
+    server.rates.count_call(&limited_as, Instant::now())?;
+    Ok(Admitted { caller, limited_as })
 }
 
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
@@ -181,7 +184,12 @@ async fn answer_request(
     request: Request,
 ) -> Result<Answer> {
     let (mut parts, body) = request.into_parts();
-    let caller = caller(&server, &parts, route)?;
+    let admitted = parts.extensions.remove::<Admitted>();
+    let admitted = admitted.ok_or_else(|| guard::unauthorized("this request needs a token"))?;
+    let (caller, limited_as) = (
+        require_caller(admitted.caller, &server, &parts, route)?,
+        admitted.limited_as,
+    );
     let most = match caller.user.is_empty() {
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
@@ -199,15 +207,21 @@ async fn answer_request(
             .header(CONNECTION, "close"));
     };
     let body = body?;
-    // A slow sender does not occupy a place.
-    let permit = Arc::clone(&server.calls).try_acquire_owned();
-    let permit = permit.map_err(|_| fault::busy())?;
+    // A slow sender does not occupy a place, and what waits for nothing needs none.
+    let place = match &route.work {
+        Work::Quick(_) => None,
+        Work::Waiting(_) | Work::Slow(_) => {
+            let place = server.calls.try_take(limited_as.clone());
+            Some(place.ok_or_else(fault::busy)?)
+        }
+    };
     let names = RawPathParams::from_request_parts(&mut parts, &()).await;
     let names = names.map_err(|cause| Error::new(Code::InputInvalid, cause.body_text()))?;
     let names = names.iter();
     let call = Call {
         server,
         caller,
+        limited_as,
         parts: names
             .map(|(name, value)| (name.into(), value.into()))
             .collect(),
@@ -224,7 +238,7 @@ async fn answer_request(
     match &route.work {
         Work::Quick(respond) => respond(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(respond) => work_on(route, respond, call, permit).await,
+        Work::Slow(respond) => work_on(route, respond, call, place).await,
     }
 }
 
@@ -234,21 +248,21 @@ async fn work_on(
     route: &'static Route,
     respond: &'static Respond,
     call: Call,
-    permit: OwnedSemaphorePermit,
+    place: Option<Place>,
 ) -> Result<Answer> {
     let (pass, is_let_in) = (
         Pass::for_headers(&call.server, &call.headers),
         call.is_signed_in(),
     );
     let worked = async move {
-        let place = acquire_model_permit(route, &call.server).await?;
+        let job = take_model_place(route, &call).await?;
         let begun = tokio::task::spawn_blocking(move || {
             #[cfg(any(test, feature = "faults"))]
             inject_fault(&call.headers, "thread");
             let before = left_out::times();
             let done =
                 respond(&call).and_then(|answer| assigned::hide_unseen_agents(&call, answer));
-            drop((place, permit));
+            drop((place, job));
             match left_out::times() > before {
                 // The rows themselves are shown only to the user of this machine, because they may
                 // belong to others.
@@ -267,20 +281,21 @@ async fn work_on(
 }
 
 /// Waits for a place among calls to models or workers, without holding a thread.
-async fn acquire_model_permit(
-    route: &Route,
-    server: &Arc<Server>,
-) -> Result<Option<OwnedSemaphorePermit>> {
-    if !(route.asks)(server) {
+async fn take_model_place(route: &Route, call: &Call) -> Result<Option<Place>> {
+    if !(route.asks)(&call.server) {
         return Ok(None);
     }
-    let place = Arc::clone(&server.answers).acquire_owned().await;
-    place.map(Some).map_err(|_| fault::busy())
+    let place = call.server.answers.take(call.limited_as.clone()).await;
+    place.map(Some).ok_or_else(fault::busy)
 }
 
-fn caller(server: &Server, parts: &Parts, route: &Route) -> Result<Caller> {
-    let admitted = parts.extensions.get::<Admitted>();
-    let caller = match admitted.and_then(|admitted| admitted.0.clone()) {
+fn require_caller(
+    admitted: Option<Caller>,
+    server: &Server,
+    parts: &Parts,
+    route: &Route,
+) -> Result<Caller> {
+    let caller = match admitted {
         Some(caller) => caller,
         None if route.is_open => Caller {
             user: String::new(),

@@ -5,12 +5,11 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 use super::events::feed::Feed;
 use super::executors::Executors;
 use super::keys::Keys;
 use super::pages::Pages;
+use super::places::Places;
 use super::probes::Answered;
 use super::rate::Rates;
 use crate::config::Settings;
@@ -22,6 +21,9 @@ use crate::ops::tokens::Tokens;
 use crate::ops::{Assignment, Cache, Context, Surroundings};
 use crate::route::Match;
 use crate::workspace::Workspace;
+
+/// Maximum number of listeners to events, in all and of one caller.
+const LISTENERS: (usize, usize) = (2_000, 256);
 
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -67,6 +69,14 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Returns whether callers need a token. A server with other host names is behind a proxy,
+    /// which calls from this machine for anybody.
+    fn asks_tokens(&self, address: SocketAddr) -> bool {
+        !address.ip().is_loopback() || self.ask_tokens || !self.hosts.is_empty()
+    }
+}
+
 pub(crate) struct Server {
     pub(super) surroundings: Surroundings,
     pub(super) settings: Settings,
@@ -78,9 +88,10 @@ pub(crate) struct Server {
     pub(super) cache: Arc<Cache>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
-    pub(super) calls: Arc<Semaphore>,
-    /// Permits for calls that wait for models or workers.
-    pub(super) answers: Arc<Semaphore>,
+    pub(super) calls: Places<String>,
+    pub(super) listeners: Places<String>,
+    /// Places of calls that wait for models or workers.
+    pub(super) answers: Places<String>,
     pub(super) answered: Answered,
     pub(super) keys: Keys,
     pub(super) feed: Arc<Feed>,
@@ -120,12 +131,19 @@ impl Server {
         let executor = Executor::open(&surroundings, options.by)?;
         let roster = executor.roster();
         let say: Say = Arc::new(say);
-        let executors = Executors::new(executor, options.jobs, &feed, &say);
+        let jobs = options.jobs.max(1);
+        // Where there are several users, one leaves a part to the others.
+        let share = match options.asks_tokens(address) {
+            true => jobs - jobs / 4,
+            false => jobs,
+        };
+        let executors = Executors::new(executor, Places::new(jobs, share), &feed, &say);
         Ok(Arc::new(Server {
             tokens: Mutex::new(Tokens::new(&surroundings)?),
             rates: Rates::new(options.rate),
-            calls: Arc::new(Semaphore::new(options.max_calls)),
-            answers: Arc::new(Semaphore::new(options.jobs.max(1))),
+            calls: Places::new(options.max_calls, options.max_calls.div_ceil(2)),
+            listeners: Places::new(LISTENERS.0, LISTENERS.1),
+            answers: Places::new(jobs, share),
             answered: Answered::default(),
             keys: Keys::default(),
             contexts: Mutex::default(),
@@ -173,10 +191,8 @@ impl Server {
         self.address.ip().is_loopback()
     }
 
-    /// Returns whether callers need a token. A server with other host names is behind a proxy,
-    /// which calls from this machine for anybody.
     pub(crate) fn asks_tokens(&self) -> bool {
-        !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
+        self.options.asks_tokens(self.address)
     }
 }
 

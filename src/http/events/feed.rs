@@ -24,7 +24,6 @@ const BEHIND: u64 = 20_000;
 /// listener, so that many listeners cost no more than a few.
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
 const REST_MAX: Duration = Duration::from_millis(60);
-const LISTENERS: usize = 2_000;
 /// Maximum number of batches that wait for a slow listener before its stream ends. All listeners
 /// share them.
 const BATCHES_MAX: usize = 256;
@@ -85,10 +84,6 @@ impl Feed {
         self.wakes.notify_one();
     }
 
-    pub(in crate::http) fn listeners(&self) -> usize {
-        self.state().listeners()
-    }
-
     pub(in crate::http) fn close(&self) {
         self.state().sender = None;
         self.wakes.notify_one();
@@ -124,7 +119,6 @@ impl Feed {
         let (receiver, end) = {
             let state = self.state();
             let sender = state.sender.as_ref();
-            let sender = sender.filter(|sender| sender.receiver_count() < LISTENERS);
             let sender = sender.ok_or_else(crate::http::fault::busy)?;
             (sender.subscribe(), state.place)
         };

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::fault;
 use super::guard::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
@@ -76,19 +77,21 @@ pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: P
 fn listen(call: Call) -> Promise {
     Box::pin(async move {
         let (wants, since) = read_wanted(&call)?;
+        let place = call.server.listeners.try_take(call.limited_as.clone());
+        let place = place.ok_or_else(fault::busy)?;
         let feed = call.server.feed.clone();
         // Missed events are read from disk, so not on this thread, which serves everybody.
         let subscribed = tokio::task::spawn_blocking(move || {
             let subscribed = feed.subscribe(&wants, since);
-            subscribed.map(|(missed, receiver)| (missed, (receiver, wants)))
+            subscribed.map(|(missed, receiver)| (missed, (receiver, wants, place)))
         });
         let (missed, listener) = subscribed.await.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
-        let comes = stream::unfold(listener, |(mut receiver, wants)| async move {
+        let comes = stream::unfold(listener, |(mut receiver, wants, place)| async move {
             // The stream of a lagging listener ends; it reconnects and resumes.
             let batch = receiver.recv().await.ok()?;
-            Some((batch.bytes_for(&wants), (receiver, wants)))
+            Some((batch.bytes_for(&wants), (receiver, wants, place)))
         });
         let comes = comes.filter(|bytes| ready(!bytes.is_empty()));
         let pass = Pass::for_headers(&call.server, &call.headers);

@@ -299,6 +299,31 @@ fn slow_sender_blocks_no_other_requests() {
 }
 
 #[test]
+fn places_in_use_by_one_user_leave_some_to_others() {
+    let options = Options {
+        max_calls: 2,
+        ..Options::default()
+    };
+    let world = World::at(OUTSIDE, options);
+    let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
+    let status = |path: &str, token: &str| {
+        let bearer = format!("Bearer {token}");
+        let told = world.ask("GET", path, &[("authorization", &bearer)], "");
+        told.status.as_u16()
+    };
+    let call = world.server.calls.try_take("user ann".to_string()).unwrap();
+    assert_eq!(status("/api/agents/sync", &ann), 503);
+    assert_eq!(status("/health", &ann), 200);
+    assert_eq!(status("/api/agents/sync", &bob), 200);
+    drop(call);
+    let take = || world.server.listeners.try_take("user ann".to_string());
+    let listeners: Vec<_> = std::iter::from_fn(take).collect();
+    assert_eq!(listeners.len(), 256);
+    assert_eq!(status("/api/events?since=now", &ann), 503);
+    assert_eq!(status("/api/agents/sync", &ann), 200);
+}
+
+#[test]
 fn large_body_without_token_is_refused() {
     let world = elsewhere();
     let told = world.post("/api/session", json!({"token": "x".repeat(5_000)}));

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use axum::body::Body;
 use serde_json::json;
 
@@ -88,8 +86,7 @@ fn waiting_query_blocks_no_other_requests() {
         ..Options::default()
     };
     let world = World::at("127.0.0.1:4680", options);
-    let answers = Arc::clone(&world.server.answers);
-    let place = answers.try_acquire_owned().unwrap();
+    let place = world.server.answers.try_take("user eve".to_string());
     let sent = |method: &str, path: &str, body: &str| {
         let request = world.request(method, path);
         let request = request.header("content-type", "application/json");
