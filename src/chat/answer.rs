@@ -1,10 +1,15 @@
 //! Classifies a message in its conversation: an answer to a pending call or question, a request, or neither.
 
+use serde_json::Value;
+
 use super::grammar::understand;
 use super::record::canonical;
 use super::sentence::COUNT;
-use super::vocabulary::{component_type, type_names};
-use super::{Chat, ComponentOption, Meaning, Pending, PendingKind, Sentence};
+use super::value::{Kind, set};
+use super::vocabulary::{COMPONENT, component_type, find_element_fields, find_field, type_names};
+use super::{Call, Chat, ComponentOption, Meaning, Pending, PendingKind, Question, Sentence, Tool};
+
+const QUOTES: [char; 4] = ['"', '\'', '“', '”'];
 
 patterns! {
     YES = pattern_of_only("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
@@ -47,9 +52,64 @@ pub(crate) fn interpret(chat: &Chat, message: &str, now: &str) -> Meaning {
         }
         (Some(heard), _) => heard,
         (None, Some(_)) if short == Some(false) => Meaning::Cancelled,
+        (None, Some(question)) if let Some(call) = complete(question, message) => {
+            Meaning::Request(call)
+        }
         (None, _) if short.is_some() || find_chosen(message, &[]).is_some() => Meaning::Nothing,
         (None, _) => Meaning::Unknown,
     }
+}
+
+/// Completes the call of a question with its answer; none if the message is not one.
+fn complete(question: &Question, message: &str) -> Option<Call> {
+    let said = message.trim().trim_end_matches(['.', '!']);
+    let is_text = said.starts_with(QUOTES) && said.ends_with(QUOTES) || !said.contains(' ');
+    let (said, mut call) = (said.trim_matches(QUOTES), question.call.clone());
+    let mut updates = call.object(call.tool.updates());
+    let missing = call.find_missing_value();
+    match (question.kind, missing) {
+        (PendingKind::Field, _) if call.tool == Tool::UpdateDesign => {
+            let [field] = find_element_fields(said)[..] else {
+                return None;
+            };
+            let mut names = updates.keys();
+            let name = names
+                .find(|name| find_element_fields(name).len() > 1)?
+                .clone();
+            let value = updates.remove(&name)?;
+            updates.insert(field.key.to_string(), value);
+        }
+        (PendingKind::Field, _) => {
+            let key = find_field(COMPONENT, said)?.key;
+            updates.insert(key.to_string(), Value::Null);
+        }
+        (PendingKind::Value, _) if call.lacks_type() => {
+            let kind = said.rsplit(' ').next().and_then(component_type)?;
+            updates.insert("component_type".to_string(), kind.into());
+        }
+        (PendingKind::Value, Some(path)) => {
+            let kind = find_field(call.tool.fields(), &path)?.kind;
+            let value = kind.read(&said.into())?;
+            let is_free = matches!(kind, Kind::Text | Kind::Name);
+            (is_text || !is_free).then_some(())?;
+            match updates.get_mut(&path) {
+                Some(place) => *place = value,
+                None => {
+                    let mut nested = updates.into();
+                    set(&mut nested, &path, value);
+                    call.set(call.tool.updates(), nested);
+                    return Some(call);
+                }
+            }
+        }
+        (PendingKind::Value, None) if is_text => {
+            call.set("security_group_title", said);
+            return Some(call);
+        }
+        _ => return None,
+    }
+    call.set(call.tool.updates(), updates);
+    Some(call)
 }
 
 fn interpret_answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Meaning> {

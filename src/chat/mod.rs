@@ -227,6 +227,7 @@ pub(crate) struct Chat {
 pub(crate) struct Question {
     pub(crate) call: Call,
     pub(crate) expires: String,
+    pub(crate) kind: PendingKind,
 }
 
 /// The answer that a pending call needs.
@@ -242,6 +243,10 @@ pub(crate) enum PendingKind {
     Select,
     /// The id of the client.
     Client,
+    /// The name of the field to change.
+    Field,
+    /// A value that the call does not have.
+    Value,
 }
 
 /// How a pending call was resolved.
@@ -271,7 +276,7 @@ pub(crate) struct FieldChange {
     pub(crate) after: String,
 }
 
-/// A call that waits for a yes, for the choice of a component, or for the client.
+/// A call that waits for a yes, for the choice of a component, or for what is missing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {

@@ -13,8 +13,11 @@ B-3 | yes | Design updated successfully | - | updateDesign
 B-3 | yes | Nothing is waiting | - | -
 B-4 | change button radius to 12px for client 6 | no-radius, small, medium, full | - | -
 B-5 | set card style to classic for client 6 | solid, stroked, soft-shadow, hard-shadow | - | -
-B-6 | change the background for client 6 | desktop_background.type | - | -
-B-6 | change button radius for client 6 | What should the | - | -
+B-6 | change the background for client 6 | desktop_background.type | field | -
+B-6 | desktop background type | What should the | value | -
+B-6 | gradient | Should I proceed? | confirm | getQAForClient
+B-6 | change button radius for client 6 | What should the | value | -
+B-6 | Full. | the Button Radius to full. Should I proceed? | confirm | getQAForClient
 B-7 | change button radius to full | client ID | client | -
 B-7 | client 6 | Should I proceed? | confirm | getQAForClient
 B-8 | update component 101 title to Welcome for client 6 | proceed | confirm | -
@@ -34,14 +37,17 @@ B-13 | update title of my card component for client 6 to X | 1.  | select | sear
 B-13 | 9 | Invalid selection | select | -
 B-13 | 2 | proceed | confirm | -
 B-13 | yes | Component 102 updated successfully | - | updateComponent
-B-14 | change my button component with caption Login for client 6 | 103 | - | searchComponent
+B-14 | change my button component with caption Login for client 6 | 103 | field | searchComponent
 B-15 | update my footer component for client 6 | No components found | confirm | searchComponent
 B-15 | yes | 3.  | select | searchComponent
 B-16 | list components for client 6 | 103 | - | searchComponent
 B-17 | add a banner with title Hello for client 6 | proceed | confirm | -
 B-17 | yes | Component created successfully | - | addComponent
-B-17 | add a component with title Bye for client 6 | Please specify the type of component | - | -
-B-17 | update component 101 for client 6 | which field | - | getComponent
+B-17 | add a component with title Bye for client 6 | Please specify the type of component | value | -
+B-17 | a card | component of client 6: type | confirm | -
+B-17 | update component 101 for client 6 | which field | field | getComponent
+B-17 | caption | Please specify the | value | getComponent
+B-17 | “Two words” | proceed | confirm | -
 B-17 | add a card with title X for client 99 | Client 99 not found | - | -
 ";
 

@@ -104,11 +104,11 @@ pub(crate) fn answer_message(
 }
 
 impl TurnState<'_> {
-    /// Returns the call that waits, also for its client.
+    /// Returns the call that waits, also for what is missing.
     fn find_awaited(&self) -> Option<Pending> {
         let question = self.chat.question.as_ref();
         let asked = question.map(|question| Pending {
-            kind: PendingKind::Client,
+            kind: question.kind,
             agent: choose_agent(&question.call),
             tool: question.call.tool,
             args: question.call.args.clone(),
@@ -159,12 +159,13 @@ impl TurnState<'_> {
         if since.is_some() && since <= self.chat.settled {
             return Ok(());
         }
-        if pending.kind == PendingKind::Client {
+        if !matches!(pending.kind, PendingKind::Confirm | PendingKind::Select) {
             check_names(&pending.call())?;
             let asked = self.chat.question.take();
             self.chat.question = asked.or(Some(Question {
                 call: pending.call(),
                 expires: until.map_or(self.expires.clone(), |it| it.min(self.expires.clone())),
+                kind: pending.kind,
             }));
             return Ok(());
         }

@@ -60,11 +60,7 @@ impl TurnState<'_> {
         let client = call.text("clientId").to_string();
         if client.is_empty() {
             let text = "I need your client ID to perform this operation, such as: client 6";
-            self.chat.question = Some(Question {
-                call,
-                expires: self.expires.clone(),
-            });
-            return self.append_reply(text);
+            return self.ask(call, PendingKind::Client, text);
         }
         self.chat.client = Some(client.clone());
         let has_group = !call.text("security_group_title").is_empty();
@@ -85,11 +81,22 @@ impl TurnState<'_> {
             }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 let text = "Which security group do you mean? Such as: \"premium\" security group";
-                self.append_reply(text)
+                self.ask(call, PendingKind::Value, text)
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
+    }
+
+    /// Asks for what a call still needs.
+    fn ask(&mut self, call: Call, kind: PendingKind, text: impl AsRef<str>) -> Done<()> {
+        let expires = self.expires.clone();
+        self.chat.question = Some(Question {
+            call,
+            expires,
+            kind,
+        });
+        self.append_reply(text)
     }
 
     /// Finds the field of the design that changes, or asks.
@@ -99,7 +106,9 @@ impl TurnState<'_> {
             let fields = find_element_fields(&name);
             match fields[..] {
                 [field] if value.is_string() => updates.insert(field.key.to_string(), value),
-                _ => return self.append_reply(ask_field(&fields)),
+                [] => return self.append_reply(ask_field(&fields)),
+                [_] => return self.ask(call, PendingKind::Value, ask_field(&fields)),
+                _ => return self.ask(call, PendingKind::Field, ask_field(&fields)),
             };
         }
         call.set("designUpdates", updates);
@@ -172,6 +181,7 @@ impl TurnState<'_> {
     /// or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
+        let mut kind = Some(PendingKind::Value);
         let question = match (call.tool, call.find_missing_value()) {
             _ if call.lacks_type() => {
                 let types = types().collect::<Vec<_>>().join(", ");
@@ -179,9 +189,13 @@ impl TurnState<'_> {
             }
             (_, Some(key)) => format!("Please specify the {}.", find_label(&key)),
             (Tool::UpdateComponent, _) if updates.is_empty() => {
+                kind = Some(PendingKind::Field);
                 "I couldn't identify which field you want to update.".to_string()
             }
-            (Tool::GetComponent, _) => "Next: change it.".to_string(),
+            (Tool::GetComponent, _) => {
+                kind = None;
+                "Next: change it.".to_string()
+            }
             _ => String::new(),
         };
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
@@ -191,10 +205,12 @@ impl TurnState<'_> {
         if question.is_empty() {
             return self.try_and_ask(call);
         }
-        let form = write_form(call);
-        self.append_reply(format!(
-            "{question} Texts are in quotes. Say for example: {form}"
-        ))
+        let form = write_form(call.clone());
+        let text = format!("{question} Texts are in quotes. Say for example: {form}");
+        match kind {
+            Some(kind) => self.ask(call, kind, text),
+            None => self.append_reply(text),
+        }
     }
 
     /// Tries a write, and asks for a yes.
