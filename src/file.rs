@@ -18,6 +18,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Code, Error, Result, quote};
 
+/// Prefix of a file or folder that gets its name once it is whole; `doctor` finds by it those that a killed process left.
+pub(crate) const DRAFT: &str = ".cleo-new-";
 /// Permissions of a file that only its owner may read.
 pub(crate) const PRIVATE_FILE: u32 = 0o600;
 /// Permissions of a folder that only its owner may enter.
@@ -187,9 +189,7 @@ fn replace_private(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     create_private_folder(folder)?;
     remove_group_access(folder, &fs::metadata(folder)?)?;
-    let mut draft = tempfile::Builder::new()
-        .prefix(".new-")
-        .tempfile_in(folder)?;
+    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
     draft.write_all(text.as_bytes())?;
     keep_draft(draft, path, replace)
 }
@@ -223,7 +223,7 @@ fn replace_file(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     // The system takes away what the umask forbids.
     let mut draft = tempfile::Builder::new()
-        .prefix(".new-")
+        .prefix(DRAFT)
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     draft.write_all(text.as_bytes())?;

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{create_private_folder, name_birth, unwritable};
+use crate::file::{DRAFT, create_private_folder, name_birth, unwritable};
 use crate::store::Database;
 use crate::store::postgres::PostgresStore;
 use crate::store::postgres::address::Address;
@@ -31,7 +31,7 @@ const OWN: [&str; 6] = [
 ];
 
 /// Keeps the database, runs and drafts of killed processes out of version control.
-const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.new-*\n";
+const IGNORE: &str = "cleo.db\ncleo.db-*\nruns/\n.cleo-new-*\n";
 
 /// Marks a workspace whose database is on a server.
 const ON_SERVER: &str = ".cleo/cleo.db-server";
@@ -211,7 +211,7 @@ impl Workspace {
         }
         let folder = self.root.join(".cleo");
         let draft = tempfile::Builder::new()
-            .prefix(".new-")
+            .prefix(DRAFT)
             .tempdir_in(&folder)
             .map_err(|cause| unwritable(&folder, cause))?;
         let draft_file = draft.path().join("cleo.db");

@@ -412,8 +412,8 @@ spreads-anew)
 links)
     work
     echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt"
-    folder=${CLEO_OUTPUT_FILE%/*}/data && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/.new-x.csv" &&
-        ln -s .new-x.csv "$folder/last.csv"
+    folder=${CLEO_OUTPUT_FILE%/*}/data && mkdir -p "$folder" && echo "$CLEO_TASK_ID" >"$folder/.cleo-new-x.csv" &&
+        ln -s .cleo-new-x.csv "$folder/last.csv"
     ;;
 # Changes a file, and writes where cleo has its own.
 scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo/runs && : >.cleo/runs/scratch ;;

@@ -230,31 +230,31 @@ fn folder_without_room_is_found() {
 #[test]
 fn stale_drafts_of_killed_processes_show() {
     let workspace = workspace()
-        .with(".cleo/.new-Young1", "")
-        .with(".cleo/.new-Old123", "")
-        .with(".new-Old123", "")
-        .with("out/.new-Old123", "")
-        .with(".cleo/.new-Folder/cleo.db", "")
-        .with(".cleo/.new-Folder/.new-Old123", "")
-        .with(".cleo/runs/run_1/outputs/.new-Old123", "");
+        .with(".cleo/.cleo-new-Young1", "")
+        .with(".cleo/.cleo-new-Old123", "")
+        .with(".cleo-new-Old123", "")
+        .with("out/.cleo-new-Old123", "")
+        .with(".cleo/.cleo-new-Folder/cleo.db", "")
+        .with(".cleo/.cleo-new-Folder/.cleo-new-Old123", "")
+        .with(".cleo/runs/run_1/outputs/.cleo-new-Old123", "");
     let hours_ago = SystemTime::now() - Duration::from_secs(7_200);
     let age = |draft: &str| {
         let old = File::open(workspace.path(draft)).unwrap();
         old.set_modified(hours_ago).unwrap();
     };
-    age(".cleo/.new-Old123");
-    age(".cleo/.new-Folder/.new-Old123");
-    age(".cleo/.new-Folder");
-    age(".new-Old123");
-    age("out/.new-Old123");
-    age(".cleo/runs/run_1/outputs/.new-Old123");
+    age(".cleo/.cleo-new-Old123");
+    age(".cleo/.cleo-new-Folder/.cleo-new-Old123");
+    age(".cleo/.cleo-new-Folder");
+    age(".cleo-new-Old123");
+    age("out/.cleo-new-Old123");
+    age(".cleo/runs/run_1/outputs/.cleo-new-Old123");
     let fix = only(&workspace, "workspace.leftovers", "warn", "removed: 6");
     let listed = workspace.shell(&fix);
     assert_eq!(listed.exit, 0, "{listed}");
     assert_eq!(listed.stdout.matches("Old123").count(), 5, "{listed}");
     assert!(!listed.stdout.contains("Young"), "{listed}");
-    workspace.write("other/outputs/.new-Theirs", "");
-    age("other/outputs/.new-Theirs");
+    workspace.write("other/outputs/.cleo-new-Theirs", "");
+    age("other/outputs/.cleo-new-Theirs");
     symlink("../../other", workspace.path(".cleo/runs/run_2")).unwrap();
     symlink(
         "../../../other/outputs",
@@ -262,14 +262,12 @@ fn stale_drafts_of_killed_processes_show() {
     )
     .unwrap();
     workspace.ok("doctor --fix");
-    only(&workspace, "workspace.leftovers", "warn", "removed: 2");
-    for kept in [
-        ".cleo/.new-Young1",
-        ".new-Old123",
-        "out/.new-Old123",
-        "other/outputs/.new-Theirs",
-    ] {
+    assert_eq!(amiss(&workspace), []);
+    for kept in [".cleo/.cleo-new-Young1", "other/outputs/.cleo-new-Theirs"] {
         assert!(workspace.path(kept).exists(), "{kept}");
+    }
+    for gone in [".cleo-new-Old123", "out/.cleo-new-Old123"] {
+        assert!(!workspace.path(gone).exists(), "{gone}");
     }
 }
 

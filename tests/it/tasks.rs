@@ -12,7 +12,7 @@ fn init_makes_workspace_once() {
     let again = workspace.ask("init");
     assert_eq!(again["result"]["created"], json!([]));
     let ignored = workspace.read(".cleo/.gitignore");
-    assert_eq!(ignored, "cleo.db\ncleo.db-*\nruns/\n.new-*\n");
+    assert_eq!(ignored, "cleo.db\ncleo.db-*\nruns/\n.cleo-new-*\n");
 }
 
 #[test]

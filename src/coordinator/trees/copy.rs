@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::{Tree, refuse};
 use crate::error::{Result, quote};
-use crate::file::{open_below, unreadable, unwritable};
+use crate::file::{DRAFT, open_below, unreadable, unwritable};
 use crate::id;
 use crate::tree::digest_content;
 
@@ -104,7 +104,7 @@ fn write_draft(file: &File, path: &Path) -> io::Result<NamedTempFile> {
     fs::create_dir_all(folder)?;
     let there = file.metadata()?;
     let digest = id::digest(path.as_os_str().as_bytes());
-    let name = digest.replace("sha256:", ".new-");
+    let name = digest.replace("sha256:", DRAFT);
     if folder.join(&name).symlink_metadata().is_ok() {
         fs::remove_file(folder.join(&name))?;
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::append::{PATIENCE, is_torn, open_locked, put};
 use super::{CHUNK, duplicate};
 use crate::error::{Code, Result};
-use crate::file::{unreadable, unwritable};
+use crate::file::{DRAFT, unreadable, unwritable};
 use crate::id::digest;
 use crate::manifest::entry::LINE_MAX;
 use crate::manifest::line::{self, Faulty, Item};
@@ -59,7 +59,7 @@ pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result
         file.rewind()?;
         let folder = real.parent().unwrap_or(Path::new("."));
         let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
+            .prefix(DRAFT)
             .append(true)
             .tempfile_in(folder)?;
         let mut moved = Vec::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Finding;
 use crate::error::{Code, Result};
-use crate::file::unwritable;
+use crate::file::{DRAFT, unwritable};
 use crate::id::TaskId;
 use crate::ops::transfer::write_copy;
 use crate::store::Database;
@@ -82,7 +82,7 @@ fn save_readable(
     folder: &Path,
     open: impl FnOnce(&Path) -> Result<SqliteStore>,
 ) -> Result<Vec<Finding>> {
-    let draft = tempfile::Builder::new().prefix(".new-").tempdir_in(folder);
+    let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(folder);
     let draft = draft.map_err(|cause| unwritable(folder, cause))?;
     let file = draft.path().join("cleo.db");
     let lost = open(draft.path())?.save_readable(&file)?;

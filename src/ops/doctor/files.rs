@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::Finding;
 use crate::error::{Result, quote};
-use crate::file::unwritable;
+use crate::file::{DRAFT, unwritable};
 use crate::ops::manifest::{self, Compact};
 use crate::ops::operation::Nothing;
 use crate::ops::{Context, Surroundings, skills};
@@ -80,8 +80,6 @@ pub(super) fn check_manifest(context: &mut Context) -> Finding {
 
 /// Minimum age of a draft that an ended process left.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
-/// The prefix of the drafts of `file::write_whole`.
-const DRAFT: &str = ".new-";
 /// Number of random characters after it.
 const RANDOM: usize = 6;
 /// Number of bytes that a folder must have room for.
@@ -174,11 +172,8 @@ fn list_leftovers(workspace: &Workspace) -> BTreeSet<PathBuf> {
     files.filter(is_left).map(DirEntry::into_path).collect()
 }
 
-/// Removes the drafts in the folder of the workspace, where a user keeps no files.
 pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<()> {
-    let own = workspace.root.join(".cleo");
-    let left = list_leftovers(workspace).into_iter();
-    for path in left.filter(|path| path.starts_with(&own)) {
+    for path in list_leftovers(workspace) {
         let removed = match path.is_dir() {
             true => fs::remove_dir_all(&path),
             false => fs::remove_file(&path),
@@ -202,7 +197,7 @@ fn check_leftovers(workspace: &Workspace) -> Finding {
         .map(|path| quote(&path.to_string_lossy()).to_string());
     let fix = format!("ls -l {}", Vec::from_iter(paths).join(" "));
     let message = format!(
-        "drafts of ended processes that can be removed: {}; `cleo doctor --fix` removes those in .cleo",
+        "drafts of ended processes that can be removed: {}; `cleo doctor --fix` removes them",
         left.len()
     );
     Finding::warn(check, message, fix)

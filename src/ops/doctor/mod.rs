@@ -113,7 +113,7 @@ pub(crate) struct Checks {
     #[serde(skip)]
     remove_damaged: bool,
     /// First make indexes, counts and words of the database anew; where pages are broken, save what
-    /// can be read into a new file beside it; remove drafts of ended processes from .cleo
+    /// can be read into a new file beside it; remove drafts of ended processes
     #[arg(long)]
     #[serde(skip)]
     fix: bool,

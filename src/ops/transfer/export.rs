@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
 use crate::error::{Code, Error, Result};
-use crate::file::{PRIVATE_FOLDER, unreadable, unwritable};
+use crate::file::{DRAFT, PRIVATE_FOLDER, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::surroundings::parse_address;
@@ -181,7 +181,7 @@ pub(in crate::ops) fn write_copy(
     // SQLite makes a journal beside the draft.
     let mut drafts = tempfile::Builder::new();
     drafts.permissions(Permissions::from_mode(PRIVATE_FOLDER));
-    let drafts = drafts.prefix(".new-").tempdir_in(folder);
+    let drafts = drafts.prefix(DRAFT).tempdir_in(folder);
     let drafts = drafts.map_err(|cause| unwritable(file, cause))?;
     let draft = drafts.path().join("cleo.db");
     make(&draft)?;

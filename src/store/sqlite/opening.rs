@@ -85,7 +85,8 @@ impl SqliteStore {
                 let why = "it is gone, and only its log cleo.db-wal is left";
                 Err(faults::corrupt(path, why))
             }
-            Err(_) => Ok(None),
+            // `init` would not make one in place of a link.
+            Err(_) => check_place(path).map(|()| None),
         }
     }
 

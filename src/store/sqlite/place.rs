@@ -100,7 +100,7 @@ fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
     let there = fs::metadata(place).ok().filter(|_| is_inside);
     there.ok_or_else(|| {
         let message = format!(
-            "{} is a link that leads out of the workspace; cleo does not follow it",
+            "{} is a link that leads out of the workspace or to nothing; cleo does not follow it",
             place.display()
         );
         let look = format!("ls -ld {}", quote(&place.to_string_lossy()));

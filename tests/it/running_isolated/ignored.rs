@@ -253,15 +253,15 @@ fn killed_copy_leaves_no_draft() {
         let names = copies.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter(|name| name.starts_with(prefix)).count()
     };
-    while find(".new-") == 0 {
+    while find(".cleo-new-") == 0 {
         assert!(child.try_wait().unwrap().is_none(), "it was too fast");
         thread::sleep(Duration::from_millis(1));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(find(".new-"), 1, "it was too fast");
+    assert_eq!(find(".cleo-new-"), 1, "it was too fast");
     workspace.ok(&format!("runs resume {}", last_run(&workspace)));
-    assert_eq!((find(".new-"), find("big.ign")), (0, 1));
+    assert_eq!((find(".cleo-new-"), find("big.ign")), (0, 1));
 }
 
 #[test]

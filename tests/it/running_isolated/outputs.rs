@@ -145,7 +145,7 @@ fn what_no_copy_of_file_brings_home_stays() {
     let place = place.strip_prefix("[WORKSPACE]/").unwrap();
     assert_eq!(workspace.read("T1.txt"), "T1\n", "the rest is home");
     let read = |name: &str| workspace.read(&format!("{OUTPUTS}/data/{name}"));
-    assert_eq!(read(".new-x.csv"), "T1\n");
+    assert_eq!(read(".cleo-new-x.csv"), "T1\n");
     let link = workspace.path(&format!("{place}/{OUTPUTS}/data/last.csv"));
     assert!(link.is_symlink());
     let told = super::events(&workspace);
