@@ -213,10 +213,10 @@ impl Words {
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
     pub(crate) fn find(&self, keyword: &str) -> Option<usize> {
-        if keyword.contains(is_unspaced) {
+        let is_plain = keyword.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !is_plain && keyword.contains(is_unspaced) {
             return self.normalized.find(keyword);
         }
-        let is_plain = keyword.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if is_plain || keyword.chars().all(is_in_words) {
             let is_form =
                 |place: &&(usize, usize)| is_form_of(&self.normalized[place.0..place.1], keyword);

@@ -30,9 +30,11 @@ pub(super) fn find<'a>(
     let (area, text) = (Words::parse(&title[..end]), Words::parse(&title[end..]));
     let words: Vec<&str> = text.iter().collect();
     let is_one_of = |list: &str, word: &str| list.split(' ').any(|one| one == word);
+    let noun = find_noun(&words).unwrap_or_default();
     let mut is_vague = words.get(1).is_some_and(|word| is_one_of(ARTICLES, word));
-    for start in area.iter().map(|word| vec![word]).chain([words.clone()]) {
-        let begins = |key: &str| begins_with(&start, key);
+    let areas = area.iter().map(|word| (vec![word], ""));
+    for (start, noun) in areas.chain([(words.clone(), noun)]) {
+        let begins = |key: &str| begins_with(&start, noun, key);
         match find_in(&matrix.by_lead, &begins) {
             Some((skill::DEFAULT, _)) => is_vague = true,
             found => {
@@ -42,7 +44,6 @@ pub(super) fn find<'a>(
             }
         }
     }
-    let noun = find_noun(&words).unwrap_or_default();
     let is_about = |key: &str| match key.split_once('+') {
         Some((word, object)) => {
             is_form_of(noun, object) && (word.is_empty() || text.find(word).is_some())
@@ -60,7 +61,7 @@ pub(super) fn find<'a>(
 }
 
 /// Returns whether words begin with those of a keyword. `ship+log` needs the verb and its object, whatever is between.
-fn begins_with(words: &[&str], keyword: &str) -> bool {
+fn begins_with(words: &[&str], noun: &str, keyword: &str) -> bool {
     // Nearly all keywords begin with another letter; they are not even taken apart.
     let is_other = |word: &&str| word.bytes().next() != keyword.bytes().next();
     if keyword.len() > 1 && words.first().is_none_or(is_other) {
@@ -69,7 +70,7 @@ fn begins_with(words: &[&str], keyword: &str) -> bool {
     let (start, object) = keyword.split_once('+').unwrap_or((keyword, ""));
     let mut parts = start.split(' ').enumerate();
     parts.all(|(at, part)| words.get(at).is_some_and(|word| is_form_of(word, part)))
-        && (object.is_empty() || find_noun(words).is_some_and(|noun| is_form_of(noun, object)))
+        && (object.is_empty() || is_form_of(noun, object))
 }
 
 /// Finds the last word of what a leading verb is done to: `fields` in "add two fields to the form".

@@ -59,13 +59,31 @@ impl From<&Task> for Subject {
     }
 }
 
-impl Subject {
+/// The words of a task, read once.
+struct Texts {
+    title: Words,
+    description: Words,
+    others: Vec<Words>,
+}
+
+impl From<&Subject> for Texts {
+    fn from(subject: &Subject) -> Texts {
+        let others = subject.labels.iter().chain(&subject.files);
+        Texts {
+            title: Words::parse(&subject.title),
+            description: Words::parse(&subject.description),
+            others: others.map(|text| Words::parse(text)).collect(),
+        }
+    }
+}
+
+impl Texts {
     /// Returns whether a word of the task shows that it is work for a skill, if the skill demands that.
-    fn shows_work_for(&self, skill: &Skill) -> bool {
-        let own = [&self.title, &self.description].into_iter();
-        let texts = own.chain(&self.labels).chain(&self.files);
-        let mut texts = texts.map(|text| Words::parse(text));
+    fn is_work_for(&self, skill: &Skill) -> bool {
         let wanted = &skill.evidence;
+        let mut texts = [&self.title, &self.description]
+            .into_iter()
+            .chain(&self.others);
         wanted.is_empty() || texts.any(|text| wanted.iter().any(|word| text.find(word).is_some()))
     }
 }
@@ -119,6 +137,9 @@ pub(crate) struct Decision {
     /// All candidates, best first.
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) runner_up: Option<Candidate>,
+    /// Why the choice rests on little.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) warning: Option<String>,
     /// The other skills with the reasons; only on request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) rejected: Vec<Rejected>,
@@ -130,29 +151,30 @@ pub(crate) fn dispatch(
     matrix: &Matrix,
     template: Option<&str>,
 ) -> Result<Decision> {
-    let mut found = Vec::new();
+    let (mut found, texts) = (Vec::new(), Texts::from(subject));
     if let Some(name) = template {
         found.push(find_named(name, skills)?);
     }
     found.extend(by_label(subject, skills));
     found.extend(by_type(subject, skills, matrix));
-    found.extend(by_keyword(subject, skills, matrix));
+    found.extend(by_keyword(subject, &texts, skills, matrix));
     match fallback(skills) {
         Ok(last) => found.push(last),
         Err(error) if found.is_empty() => return Err(error),
         Err(_) => {}
     }
-    Ok(decide(subject, found))
+    let mut decision = decide(subject, found);
+    decision.warning = decision.describe_doubt(&texts, skills);
+    Ok(decision)
 }
 
 impl Decision {
-    /// Returns a warning if the choice rests on little.
-    pub(crate) fn describe_doubt(&self, subject: &Subject, skills: &[Skill]) -> Option<String> {
+    fn describe_doubt(&self, texts: &Texts, skills: &[Skill]) -> Option<String> {
         let skill = active(skills, &self.chosen.skill)?;
         let (strategy, word) = (self.chosen.strategy, self.chosen.matched.join(", "));
         let why = match strategy {
             _ if self.chosen.is_doubtful => format!("a word in the middle decided, `{word}`"),
-            Strategy::Label | Strategy::Type if !subject.shows_work_for(skill) => {
+            Strategy::Label | Strategy::Type if !texts.is_work_for(skill) => {
                 let wanted = skill.evidence.join(", ");
                 format!("by its {strategy} {word}, but nothing names {wanted}")
             }
@@ -262,17 +284,22 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
 
 /// The beginning of the title counts first, then the rest of it, then the description; in a text the first keyword
 /// wins, and a word of several rows takes the first row.
-fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candidate> {
+fn by_keyword(
+    subject: &Subject,
+    texts: &Texts,
+    skills: &[Skill],
+    matrix: &Matrix,
+) -> Vec<Candidate> {
     let takers = skills
         .iter()
-        .filter(|skill| skill.active && subject.shows_work_for(skill));
+        .filter(|skill| skill.active && texts.is_work_for(skill));
     let takers: Vec<&Skill> = takers.collect();
     let take = |name: &str| takers.iter().find(|skill| skill.name == name).copied();
     let keyword = |skill, word: &str, reason| {
         candidate(skill, Strategy::Keyword, vec![word.to_string()], reason)
     };
     let lead = lead::find(&subject.title, matrix, |name| take(name).is_some());
-    let title = Words::parse(&subject.title);
+    let title = &texts.title;
     let mut symptoms = matrix.by_symptom.iter().flat_map(|(keys, _)| keys);
     let mut has_symptom = || symptoms.any(|key| title.find(key).is_some());
     let mut found = Vec::new();
@@ -285,11 +312,10 @@ fn by_keyword(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Vec<Candi
         })
     }));
     let none = Rows::new();
-    for (place, text, more) in [
-        ("title", &subject.title, &matrix.by_symptom),
-        ("description", &subject.description, &none),
+    for (place, words, more) in [
+        ("title", title, &matrix.by_symptom),
+        ("description", &texts.description, &none),
     ] {
-        let words = Words::parse(text);
         let rows = matrix.by_keyword.iter().chain(more).enumerate();
         let ranked = rows.flat_map(|(order, (keys, skill))| {
             let places = keys
@@ -346,6 +372,7 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
         chosen: winner,
         runner_up: candidates.get(1).cloned(),
         candidates,
+        warning: None,
         rejected: Vec::new(),
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::ProtocolFile;
 use crate::id::{TaskId, digest};
 use crate::markdown::{html_blocks, remove_comments};
-use crate::template::{PROSE, has_token};
+use crate::template::{PROSE, split_at_tokens};
 use filled::{find_changed_line, is_filled_in};
 
 const NAME: &str = "SUBAGENT PROTOCOL";
@@ -81,7 +81,9 @@ pub(crate) fn check_template(template: &str) -> Vec<Violation> {
         Ok(block) => block,
         Err(violation) => return vec![violation],
     };
-    let prose = PROSE.iter().filter(|name| has_token(block.inner, name));
+    let named = split_at_tokens(block.inner).filter_map(|(_, name)| name);
+    let named: BTreeSet<&str> = named.collect();
+    let prose = PROSE.iter().filter(|name| named.contains(*name));
     prose
         .map(|name| {
             let message = format!("the block holds {{{{{name}}}}}, which is free text");

@@ -18,7 +18,14 @@ fn count(part: &str) -> (usize, usize) {
         };
         if own == part {
             all += 1;
-            right += usize::from(dispatch_shipped(json!({"title": title})).chosen.skill == skill);
+            let decision = dispatch_shipped(json!({"title": title}));
+            let is_right = decision.chosen.skill == skill;
+            assert!(
+                is_right || decision.warning.is_some(),
+                "{title} goes to {}",
+                decision.chosen.skill
+            );
+            right += usize::from(is_right);
         }
     }
     (all, right)

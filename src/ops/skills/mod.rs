@@ -134,8 +134,7 @@ pub(crate) fn dispatch_task(context: &mut Context, wanted: Dispatch) -> Result<D
     let subject = Subject::from(&task);
     let template = wanted.template.as_deref();
     let decision = dispatch_subject(&catalogue, &subject, template, wanted.explain)?;
-    let doubt = decision.describe_doubt(&subject, &catalogue.skills);
-    context.notes.warn(doubt);
+    context.notes.warn(decision.warning.clone());
     context.notes.warn(catalogue.warnings);
     Ok(decision)
 }
