@@ -156,7 +156,11 @@ fn escape_control_characters(text: String) -> String {
     // Joiners and marks of direction belong to some scripts.
     let is_text = |c| matches!(c, '\n' | '\t' | '\u{61c}' | '\u{200c}'..='\u{200f}');
     let is_hidden = |c: char| is_control_character(c) && !is_text(c);
-    if !text.contains(is_hidden) {
+    // A prompt is nearly all of these, which need not be decoded.
+    let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let is_hidden_at = |at| text.is_char_boundary(at) && text[at..].starts_with(is_hidden);
+    let mut bytes = text.bytes().enumerate();
+    if !bytes.any(|(at, byte)| !is_plain(byte) && is_hidden_at(at)) {
         return text;
     }
     let mut shown = String::with_capacity(text.len() + 16);

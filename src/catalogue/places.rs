@@ -165,6 +165,12 @@ pub(super) fn read_protocols(
     };
     for path in places.protocol_files() {
         match may_be_protocol(&path) {
+            Ok(false) if path.ends_with("protocols/subagent-protocol-base.md") => {
+                warnings.push(format!(
+                    "{} is left out: the base of a project is skills/_shared/subagent-protocol-base.md",
+                    places.display(&path)
+                ));
+            }
             Ok(false) => {}
             Ok(true) => {
                 let text = read_text(&path)?.into();

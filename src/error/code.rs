@@ -156,7 +156,7 @@ codes! {
     ConfigInvalid = "E_CONFIG_INVALID", 8, 500, "A setting or environment variable has an invalid value.",
         "Correct the setting or variable that the message names.";
     Clock = "E_CLOCK", 8, 409, "The clock is earlier than the time of the claim; nothing was changed.",
-        "Correct the clock, or wait; leases cannot be checked with a clock that was set back.";
+        "Correct the clock, or wait: leases cannot be checked with a clock that was set back. `cleo release TASK --force` ends a claim without a check.";
     StoreSchema = "E_STORE_SCHEMA", 8, 500, "The database was written by another version of cleo.",
         "Export the tasks with that version, and import them into a new workspace.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, 404, "The parent task does not exist; nothing was changed.",

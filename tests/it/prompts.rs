@@ -105,7 +105,7 @@ fn strict_names_token_and_line_that_was_not_replaced() {
         "line 2 has the token {{NEW_TOKEN}}, which was not replaced",
     );
     let prompt = prompt.replace("{{NEW_TOKEN}}\n", "");
-    let own = prompt.replace("\nId: T1 ", "\nId: {{TASK_ID}} ");
+    let own = prompt.replace("\nId: T1\n", "\nId: {{TASK_ID}}\n");
     assert_eq!(verify_prompt(&workspace, &own, "--strict"), 60);
     let of_task = prompt.replace("\nTitle: ", "\nTitle: {{TITLE}} ");
     assert_eq!(verify_prompt(&workspace, &of_task, "--strict"), 0);
@@ -136,7 +136,7 @@ fn block_is_the_only_one_and_nothing_swallows_it() {
             "{between}"
         );
     }
-    let other = prompt.replace("\nId: T1 ", "\nId: T2 ");
+    let other = prompt.replace("\nId: T1\n", "\nId: T2\n");
     assert_eq!(verify_prompt(&workspace, &other, "--strict --task T1"), 60);
 }
 

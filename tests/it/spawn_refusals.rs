@@ -110,7 +110,7 @@ fn skill_that_brings_own_protocol_must_bring_it() {
         assert_eq!(result["prompt"], prompt.as_str());
         assert_eq!(result["tokenResolution"]["fullyResolved"], true);
     }
-    let document = workspace.ask("spawn T1 --template own --force-inject");
+    let document = workspace.ask("spawn T1 --template own --force-inject --again");
     let warning = "the protocol block was missing and was added by force";
     assert_eq!(document["warnings"], json!([warning]));
 
@@ -353,7 +353,10 @@ fn what_caller_should_know_is_said() {
         json!(["T2 depends on T1, not done yet"])
     );
     workspace.ok("complete T1");
-    assert_eq!(workspace.ask("spawn T2")["warnings"], json!([]));
+    let same = "T2 has a prompt since 2026-01-26T09:00:03.000Z already, and both give their agent the name \
+                dry-it-2026-01-26: give one of them to one agent only, or make that of another agent with --again";
+    assert_eq!(workspace.ask("spawn T2")["warnings"], json!([same]));
+    assert_eq!(workspace.ask("spawn T2 --again")["warnings"], json!([]));
     assert_eq!(
         workspace.ask("spawn T1 --dry-run")["warnings"],
         json!(["T1 is done"])

@@ -2789,6 +2789,8 @@ export interface components {
             strategy: components["schemas"]["Strategy"];
             /** @description The task, as the caller named it. */
             taskId: string;
+            /** @description Why the choice rests on little. */
+            warning?: string | null;
         };
         Decision2: {
             /** @description Id of the agent; `finalize` when none fits. */
@@ -4378,7 +4380,7 @@ export interface components {
         };
         /** @description The task to take next. */
         Next: {
-            /** @description The command to continue with: it prepares the prompt, or verifies output that is there. */
+            /** @description The command to continue with: it prepares the prompt, verifies output that is there, or shows why none is ready. */
             command: string | null;
             /** @description More urgent tasks that were skipped because a task in progress touches the same files. */
             conflicts: components["schemas"]["Conflict"][];
@@ -4389,7 +4391,7 @@ export interface components {
             conflictsTotal: number;
             /** @description Why other tasks can never start. */
             problems: components["schemas"]["Problem"][];
-            /** @description Why this one, or why none although something is ready. */
+            /** @description Why this one, or why none. */
             reason: string | null;
             /** @description The task; none when nothing is ready. */
             task: components["schemas"]["ReadyTask"] | null;
@@ -4771,7 +4773,7 @@ export interface components {
              */
             share: number;
         };
-        /** @description A call that waits for a yes, for the choice of a component, or for the client. */
+        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
         Pending: {
             /** @default editor */
             agent: components["schemas"]["ChatAgent"];
@@ -4809,7 +4811,7 @@ export interface components {
             options: components["schemas"]["ComponentOption"][];
             tool: components["schemas"]["Tool"];
         };
-        /** @description A call that waits for a yes, for the choice of a component, or for the client. */
+        /** @description A call that waits for a yes, for the choice of a component, or for what is missing. */
         PendingInput: {
             /** @default editor */
             agent: components["schemas"]["ChatAgentInput"];
@@ -4848,7 +4850,7 @@ export interface components {
             tool: components["schemas"]["Tool"];
         };
         /** @description The answer that a pending call needs. */
-        PendingKind: "confirm" | "select" | "client";
+        PendingKind: "confirm" | "select" | "client" | "field" | "value";
         PhaseStatus: "pending" | "active" | "completed";
         /** @description The phases in order. */
         Phases: {
@@ -5061,6 +5063,8 @@ export interface components {
             delivered: components["schemas"]["Delivered"][];
             /** @description Why other tasks can never start. */
             problems: components["schemas"]["Problem"][];
+            /** @description Why there are none. */
+            reason?: string | null;
             tasks: components["schemas"]["ReadyTask"][];
             /**
              * Format: uint64

@@ -16,7 +16,7 @@ Tasks are sorted by priority, then by the longest chain of tasks that depend on 
 
 pub(in crate::cli) fn render_ready(screen: &mut Screen, ready: &Ready) {
     if ready.total == 0 {
-        screen.line(Tone::Dim, "nothing is ready");
+        screen.line(Tone::Dim, ready.reason.as_deref().unwrap_or_default());
         return;
     }
     let row = |ReadyTask { task, .. }: &ReadyTask| {
@@ -48,9 +48,16 @@ Tasks that share files with a task in progress are skipped.";
 
 pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
     let Some(ReadyTask { task, .. }) = &next.task else {
-        let reason = next.reason.as_deref();
-        let why = reason.map(|reason| format!("nothing to work on: {reason}"));
-        screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
+        let reason = next.reason.as_deref().unwrap_or_default();
+        let lead = if next.total == 0 {
+            ""
+        } else {
+            "nothing to work on: "
+        };
+        screen.line(Tone::Dim, format!("{lead}{reason}"));
+        if let Some(command) = &next.command {
+            screen.say(Tone::Dim, "next: ").line(Tone::Accent, command);
+        }
         return;
     };
     screen.headline(task.id, "ready", &task.title);

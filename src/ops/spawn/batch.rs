@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Serialize, Serializer};
 
-use super::{Options, Preparation, Spawned, store_record};
+use super::{Options, Preparation, Spawned, record};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::{Context, tasks};
@@ -213,9 +213,9 @@ impl Preparation {
             false => context.write(|transaction| {
                 let mut accepted = ids.to_vec();
                 accepted.retain(|id| accept(transaction, *id));
-                let (all, faults) = self.prepare_all(transaction, &accepted, options);
-                for spawned in &all {
-                    store_record(transaction, self.record(spawned)?, &caller)?;
+                let (mut all, faults) = self.prepare_all(transaction, &accepted, options);
+                for spawned in &mut all {
+                    record(transaction, spawned, &caller)?;
                 }
                 Ok((all, faults))
             }),

@@ -1,7 +1,6 @@
 //! The inputs of a prompt: its output file, and the value of each token.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use indexmap::IndexSet;
@@ -75,6 +74,14 @@ impl Names {
     }
 }
 
+/// Which names the agent of a prompt must not have.
+pub(super) struct Agents {
+    /// The names of all that held the task: it starts over, or follows one that gave the task back or was late.
+    pub(super) is_new: bool,
+    /// The names in earlier prompts too, whose agents may begin later.
+    pub(super) starts_over: bool,
+}
+
 /// Chooses an output file and a manifest id that are free. A task keeps its id until an entry uses it, and two
 /// tasks with the same title never share a file.
 pub(super) fn choose_names(
@@ -82,20 +89,22 @@ pub(super) fn choose_names(
     workspace: &Workspace,
     task: &Task,
     names: &mut Names,
-    is_new_agent: bool,
+    wanted: Agents,
 ) -> Result<Place> {
-    let told = match is_new_agent {
+    let told = match wanted.is_new {
         true => transaction.changes(0, Some(task.id), u32::MAX)?,
         false => Vec::new(),
     };
     let holders = told
         .iter()
         .filter_map(|one| one.change.detail["holder"].as_str());
-    let agents: HashSet<&str> = holders
-        .filter_map(|holder| Some(holder.rsplit_once('/')?.1))
+    let mut agents: HashSet<String> = holders
+        .filter_map(|holder| Some(holder.rsplit_once('/')?.1.to_string()))
         .collect();
-    // An agent that starts over, or follows one that gave the task back or was late, is another one, with a name that
-    // none had before.
+    if wanted.starts_over {
+        let earlier = transaction.spawns(task.id)?.into_iter();
+        agents.extend(earlier.map(|record| record.manifest_id));
+    }
     let is_taken = |id: &str| agents.contains(id);
     let slug = free_slug(transaction, workspace, task, names)?;
     let date = names.date.clone();
@@ -195,7 +204,7 @@ pub(super) fn make_bindings(
     findings: &log::Latest,
     task: &Task,
     place: &Place,
-    root: &Path,
+    tests: Option<&str>,
 ) -> Result<Bindings> {
     let or_none = |text: Option<String>| {
         let text = text.filter(|text| !text.is_empty());
@@ -253,7 +262,7 @@ pub(super) fn make_bindings(
         ("MANIFEST_SUMMARIES", findings),
         (
             "RELATED_TASKS",
-            describe_related(transaction, epic, &next, root)?,
+            describe_related(transaction, epic, &next, tests)?,
         ),
     ] {
         value
@@ -353,7 +362,7 @@ fn describe_related(
     transaction: &dyn Transaction,
     epic: Option<Task>,
     next: &[TaskId],
-    root: &Path,
+    tests: Option<&str>,
 ) -> Result<Option<String>> {
     let epic_id = epic.as_ref().map(|epic| epic.id);
     let mut related = Vec::from_iter(epic);
@@ -368,23 +377,6 @@ fn describe_related(
         };
         one_line(text.trim_end_matches(". "), FINDING_MAX)
     });
-    let tests = find_test_command(root).map(|tests| format!("Tests of the project: `{tests}`"));
+    let tests = tests.map(|tests| format!("Tests of the project: `{tests}`"));
     Ok(bullets(&lines.chain(tests).collect::<Vec<_>>()))
-}
-
-/// Finds the command that runs the tests of a project, by a file in its root and a text in it.
-fn find_test_command(root: &Path) -> Option<&'static str> {
-    const COMMANDS: [(&str, &str, &str); 6] = [
-        ("Cargo.toml", "", "cargo test"),
-        ("go.mod", "", "go test ./..."),
-        ("package.json", "\"test\"", "npm test"),
-        ("pytest.ini", "", "pytest"),
-        ("pyproject.toml", "pytest", "pytest"),
-        ("Makefile", "\ntest:", "make test"),
-    ];
-    let is_there = |(file, text, _): &&(&str, &str, &str)| {
-        let path = root.join(file);
-        path.is_file() && fs::read_to_string(&path).is_ok_and(|found| found.contains(*text))
-    };
-    COMMANDS.iter().find(is_there).map(|(.., command)| *command)
 }

@@ -6,9 +6,10 @@ mod preparation;
 mod receipt;
 mod why;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use super::operation::Nothing;
@@ -16,7 +17,8 @@ use super::tasks::{Caller, One, claim};
 use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::Strategy;
-use crate::error::{Code, Result, quote};
+use crate::error::{Code, Error, Result, quote};
+use crate::file::read_start;
 use crate::id::TaskId;
 use crate::protocol::block;
 use crate::spawn::Prepared;
@@ -26,6 +28,9 @@ pub(in crate::ops) use gather::topics;
 pub(crate) use preparation::Preparation;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
+
+/// How much of a file of the project is read to find out how its tests run, in bytes.
+const PROJECT_FILE_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default, Args, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -123,8 +128,8 @@ pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> 
     let mut spawned = match options.dry_run {
         true => context.read(|transaction| preparation.prepare(transaction, task, &options)),
         false => context.write(|transaction| {
-            let spawned = preparation.prepare(transaction, task, &options)?;
-            store_record(transaction, preparation.record(&spawned)?, &caller)?;
+            let mut spawned = preparation.prepare(transaction, task, &options)?;
+            record(transaction, &mut spawned, &caller)?;
             Ok(spawned)
         }),
     }?;
@@ -163,35 +168,69 @@ fn catalogue(context: &Context, options: &Options, tasks: &str) -> Result<Catalo
 }
 
 /// Stores the receipt of a prompt. Another prompt than the last is for another agent.
-fn store_record(
-    transaction: &mut dyn Transaction,
-    record: SpawnRecord,
-    caller: &Caller,
-) -> Result<()> {
-    caller.refuse_replaced(transaction, record.task)?;
-    caller.refuse_answer(transaction, record.task)?;
-    let known = transaction.spawns(record.task)?;
+/// Records a prompt, and warns where an earlier one gives its agent the same name.
+fn record(transaction: &mut dyn Transaction, spawned: &mut Spawned, caller: &Caller) -> Result<()> {
+    let task = spawned.task_id;
+    caller.refuse_replaced(transaction, task)?;
+    caller.refuse_answer(transaction, task)?;
+    let receipt = serde_json::to_value(&spawned.receipt).map_err(|cause| {
+        Error::new(Code::Internal, "a receipt cannot be written").because(cause)
+    })?;
+    let known = transaction.spawns(task)?;
     let same = known
         .iter()
-        .find(|other| other.manifest_id == record.manifest_id);
+        .find(|other| other.manifest_id == spawned.manifest_id);
+    if let Some(SpawnRecord {
+        at, manifest_id, ..
+    }) = same
+    {
+        spawned.warnings.push(format!(
+            "{task} has a prompt since {at} already, and both give their agent the name {manifest_id}: give one of them \
+             to one agent only, or make that of another agent with --again"
+        ));
+    }
     // A repeated spawn keeps the first time, so that outputs since then stay valid. A different prompt gets a new
     // time, because older outputs do not answer it.
-    let begun = same.filter(|known| receipt::has_same_request(&known.receipt, &record.receipt));
-    let at = begun.map_or(record.at.clone(), |known| known.at.clone());
-    let forced = same.and_then(|known| known.forced.clone());
+    let begun = same.filter(|known| receipt::has_same_request(&known.receipt, &receipt));
     let record = SpawnRecord {
-        at,
-        forced,
-        ..record
+        task,
+        manifest_id: spawned.manifest_id.clone(),
+        output_file: spawned.output_file.clone(),
+        at: begun.map_or(caller.now.clone(), |known| known.at.clone()),
+        receipt,
+        verified_at: None,
+        output_digest: None,
+        forced: same.and_then(|known| known.forced.clone()),
+        mark: None,
     };
     // The record becomes the latest one, also if it existed before.
     if known.last() == Some(&record) {
         return Ok(());
     }
     if same.is_none() {
-        claim::replace_agent(transaction, record.task, caller)?;
+        claim::replace_agent(transaction, task, caller)?;
     }
     transaction.put_spawn(&record)
+}
+
+/// Finds the command that runs the tests of a project, by a file in its root and a text in it.
+fn find_test_command(root: &Path) -> Option<&'static str> {
+    const COMMANDS: [(&str, &str, &str); 6] = [
+        ("Cargo.toml", "", "cargo test"),
+        ("go.mod", "", "go test ./..."),
+        ("package.json", "\"test\"", "npm test"),
+        ("pytest.ini", "", "pytest"),
+        ("pyproject.toml", "pytest", "pytest"),
+        ("Makefile", "\ntest:", "make test"),
+    ];
+    let is_there = |(file, text, _): &&(&str, &str, &str)| {
+        let path = root.join(file);
+        let found = path.is_file().then(|| read_start(&path, PROJECT_FILE_MAX));
+        found.is_some_and(|read| {
+            read.is_ok_and(|found| memmem::find(&found, text.as_bytes()).is_some())
+        })
+    };
+    COMMANDS.iter().find(is_there).map(|(.., command)| *command)
 }
 
 /// Writes the protocol block with its tokens as they are.

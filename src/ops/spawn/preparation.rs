@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::gather::{self, Names, Place};
 use super::receipt::{self, Receipt};
-use super::{Injected, Options, Spawned};
+use super::{Injected, Options, Spawned, find_test_command};
 use crate::catalogue::{Catalogue, list_known_protocols};
 use crate::dispatch::{Candidate, Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
@@ -21,7 +21,7 @@ use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation, block};
 use crate::skill::Skill;
 use crate::spawn::{Input, Prepared, prepare, select_protocols};
-use crate::store::{SpawnRecord, Transaction};
+use crate::store::Transaction;
 use crate::task::Task;
 use crate::template::{Bindings, NONE, inject};
 use crate::workspace::Workspace;
@@ -35,6 +35,8 @@ pub(crate) struct Preparation {
     known: Vec<ProtocolFile>,
     /// The names in use on the date of the prompts.
     names: Option<Names>,
+    /// The command that runs the tests of the project.
+    tests: Option<&'static str>,
     findings: Latest,
     /// The entries for earlier prompts of the tasks.
     earlier: HashMap<String, Found>,
@@ -58,6 +60,7 @@ impl Preparation {
             catalogue,
             known: known.unwrap_or_default(),
             names: None,
+            tests: find_test_command(&context.workspace.root),
             findings: Latest::default(),
             earlier: HashMap::new(),
         })
@@ -138,8 +141,15 @@ impl Preparation {
             .ok_or_else(|| error!(Internal, "the manifest was not read before a prompt"))?;
         let claim = transaction.claim(task.id)?;
         let now = self.surroundings.clock.timestamp();
-        let is_free = claim.is_some_and(|claim| claim.live_holder(&now).is_none());
-        gather::choose_names(transaction, &self.workspace, task, names, again || is_free)
+        let is_held = claim
+            .as_ref()
+            .is_some_and(|it| it.live_holder(&now).is_some());
+        let agents = gather::Agents {
+            is_new: again || claim.is_some() && !is_held,
+            // A run that holds the task gives its agent the same name again.
+            starts_over: again && !is_held,
+        };
+        gather::choose_names(transaction, &self.workspace, task, names, agents)
     }
 
     /// Prepares the prompt of a task with a free output file.
@@ -195,23 +205,6 @@ impl Preparation {
             .or("start over", format!("cleo spawn {id} --again")))
     }
 
-    pub(super) fn record(&self, spawned: &Spawned) -> Result<SpawnRecord> {
-        let receipt = serde_json::to_value(&spawned.receipt).map_err(|cause| {
-            Error::new(Code::Internal, "a receipt cannot be written").because(cause)
-        })?;
-        Ok(SpawnRecord {
-            task: spawned.task_id,
-            manifest_id: spawned.manifest_id.clone(),
-            output_file: spawned.output_file.clone(),
-            at: self.surroundings.clock.timestamp(),
-            receipt,
-            verified_at: None,
-            output_digest: None,
-            forced: None,
-            mark: None,
-        })
-    }
-
     /// Writes the protocol block that the prompt of a task would have of the protocols that the program carries.
     pub(super) fn block(&mut self, transaction: &dyn Transaction, task: &Task) -> Result<Injected> {
         let known = list_known_protocols()?;
@@ -236,8 +229,8 @@ impl Preparation {
         }
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
         let skill = self.catalogue.skill(&decision.chosen.skill)?;
-        let root = &self.workspace.root;
-        let mut bindings = gather::make_bindings(transaction, &self.findings, task, place, root)?;
+        let mut bindings =
+            gather::make_bindings(transaction, &self.findings, task, place, self.tests)?;
         if let Some(text) = self.describe_earlier_work(transaction, task.id, place)? {
             bindings.set("EARLIER_WORK", text);
         }
@@ -361,7 +354,7 @@ impl Preparation {
         decision: &Decision,
     ) -> Result<Vec<String>> {
         let mut warnings = self.catalogue.warnings.clone();
-        warnings.extend(decision.describe_doubt(&Subject::from(task), &self.catalogue.skills));
+        warnings.extend(decision.warning.clone());
         let resolution = &prepared.token_resolution;
         if !resolution.fully_resolved {
             let names = resolution.unresolved_tokens.join(", ");

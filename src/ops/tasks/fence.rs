@@ -201,10 +201,7 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
         true => "unset CLEO_NOW",
         false => "date -u",
     };
-    let release = format!("cleo release {} --force", claim.task);
-    Err(Error::new(Code::Clock, message)
-        .fix(look)
-        .or("end the claim whatever the clock says", release))
+    Err(Error::new(Code::Clock, message).fix(look))
 }
 
 /// Refuses another prompt for a task while the agent of the last one holds it: both agents would have one name.

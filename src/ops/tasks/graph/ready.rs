@@ -7,9 +7,10 @@ use super::{check_scope, describe_conflict, problems};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::agents::find_assigned;
+use crate::ops::tasks::claim::explain_nothing_ready;
 use crate::ops::tasks::delivered::{Delivered, find_delivered};
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{Extract, NextRequest};
+use crate::ops::tasks::{Caller, Extract, NextRequest};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, require};
 use crate::store::ReadyTask;
@@ -29,6 +30,9 @@ pub(crate) struct Ready {
     pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
     pub(crate) total: u64,
+    /// Why there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     /// Tasks of the list with output that is to be verified, not written anew.
     pub(crate) delivered: Vec<Delivered>,
     /// Why other tasks can never start.
@@ -41,9 +45,9 @@ pub(crate) struct Ready {
 pub(crate) struct Next {
     /// The task; none when nothing is ready.
     pub(crate) task: Option<ReadyTask>,
-    /// Why this one, or why none although something is ready.
+    /// Why this one, or why none.
     pub(crate) reason: Option<String>,
-    /// The command to continue with: it prepares the prompt, or verifies output that is there.
+    /// The command to continue with: it prepares the prompt, verifies output that is there, or shows why none is ready.
     pub(crate) command: Option<String>,
     /// More urgent tasks that were skipped because a task in progress touches the same files.
     pub(crate) conflicts: Vec<Conflict>,
@@ -62,7 +66,15 @@ pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
     let mut found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
     let ids: Vec<TaskId> = found.tasks.iter().map(|ready| ready.task.id).collect();
     let trust = Trust::new(&context.surroundings, &context.workspace);
-    found.delivered = context.read(|tasks| find_delivered(&trust, tasks, &ids))?;
+    let caller = Caller::without_task(context);
+    (found.delivered, found.reason) = context.read(|tasks| {
+        let why = || explain_nothing_ready(tasks, part.epic, &caller.name, &caller.now);
+        let why = (found.total == 0).then(why).transpose()?;
+        Ok((
+            find_delivered(&trust, tasks, &ids)?,
+            why.map(|why| why.message),
+        ))
+    })?;
     warn_of_problems(context, &found.problems);
     Ok(found)
 }
@@ -87,6 +99,7 @@ pub(crate) fn find_ready(
             problems: problems(tasks, epic, page.total)?,
             tasks: page.tasks,
             total: page.total,
+            reason: None,
             delivered: Vec::new(),
         })
     })
@@ -94,14 +107,14 @@ pub(crate) fn find_ready(
 
 /// Chooses the next task, and warns of tasks that can never start.
 pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> {
-    let (now, epic) = (context.now(), request.epic);
+    let (caller, epic) = (Caller::without_task(context), request.epic);
     let agent = find_assigned(context, request.agent)?;
     let trust = Trust::new(&context.surroundings, &context.workspace);
     // A caller who may not see all agents is not told their names.
     let sees_all = context.surroundings.visible_user().is_none();
     let next = context.read(|tasks| {
         check_scope(tasks, epic)?;
-        let mut choice = choose(tasks, epic, agent.as_deref(), &now)?;
+        let mut choice = choose(tasks, epic, agent.as_deref(), &caller.now)?;
         let (mut unblocks, mut assigned, mut command) = (Vec::new(), None, None);
         if let Some(ReadyTask { task, .. }) = &choice.task {
             unblocks = tasks.list_unblocked_by(task.id)?;
@@ -110,10 +123,15 @@ pub(crate) fn next(context: &mut Context, request: NextRequest) -> Result<Next> 
             let spawn = || format!("cleo spawn {}", task.id);
             command = Some(delivered.map_or_else(spawn, |it| it.command));
         }
+        let mut reason = explain_choice(&choice, &unblocks, assigned.as_deref());
+        if choice.task.is_none() && reason.is_none() {
+            let why = explain_nothing_ready(tasks, epic, &caller.name, &caller.now)?;
+            (reason, command) = (Some(why.message), why.fix);
+        }
         let conflicts_total = choice.passed.len();
         choice.passed.truncate(PASSED_MAX);
         Ok(Next {
-            reason: explain_choice(&choice, &unblocks, assigned.as_deref()),
+            reason,
             command,
             task: choice.task,
             conflicts: choice.passed,
