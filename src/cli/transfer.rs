@@ -191,11 +191,15 @@ Examples:
 
 The same tasks always give the same bytes, and a changed task changes one line. `cleo import`
 reads the file, also in another copy of the workspace. --output overwrites an earlier export of
-this workspace, but no other file.")]
+this workspace, and any other file only with --overwrite.")]
 pub(super) struct ExportArguments {
     /// File to write [default: put the lines into the answer]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Overwrite the file, whatever it is
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 }
 
 #[derive(Args)]
@@ -226,7 +230,8 @@ pub(super) fn backup(face: &mut Face<'_>, arguments: BackupArguments) -> Result<
 }
 
 pub(super) fn export(face: &mut Face<'_>, arguments: ExportArguments) -> Result<ExitCode> {
-    let work = |context: &mut _| transfer::export(context, arguments.output.as_deref());
+    let ExportArguments { output, overwrite } = arguments;
+    let work = |context: &mut _| transfer::export(context, output.as_deref(), overwrite);
     face.inside("export", work, |screen, exported| match &exported.text {
         // A pipe gets the exact bytes. Only a terminal could obey escape sequences in them.
         Some(text) if !stdout().is_terminal() => drop(screen.raw(text)),

@@ -55,7 +55,7 @@ pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) ->
 
 /// Exports all tasks with their agents, also those that not every user sees. It writes no file.
 fn export(call: &Call) -> Result<Answer> {
-    let exported = transfer::export(&mut *call.context("export")?, None)?;
+    let exported = transfer::export(&mut *call.context("export")?, None, false)?;
     Ok(Answer::bytes(LINES, exported.text.unwrap_or_default()))
 }
 

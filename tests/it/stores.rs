@@ -244,6 +244,19 @@ fn on_read_only_disk(workspace: &TestWorkspace, line: &str) -> Option<Reply> {
     None
 }
 
+/// It can be marked as interrupted only where the disk can be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn read_only_disk_shows_killed_run() {
+    let workspace = TestWorkspace::with_plan();
+    let killed = workspace.shell("cleo run --all-ready --command \"sh -c 'kill -9 \\$PPID'\"");
+    assert_ne!(killed.exit, 0, "{killed}");
+    let count = "cleo runs list --jq .result.total";
+    if let Some(listed) = on_read_only_disk(&workspace, count) {
+        assert_eq!(listed.stdout, "1\n", "{listed}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn read_only_disk_allows_reads() {

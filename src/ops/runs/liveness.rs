@@ -321,13 +321,17 @@ pub(crate) fn read_to_resume(
     }
 }
 
-/// Marks runs of dead processes as failed, or as interrupted if they can be resumed, those of all users.
+/// Marks runs of dead processes as failed, or as interrupted if they can be resumed, those of all users. On a disk that
+/// cannot be written they stay as they are, and can be read.
 pub(crate) fn mark_interrupted_runs(
     store: &mut Database,
     workspace: &Workspace,
     clock: &Clock,
 ) -> Result<()> {
-    store.for_all(|store| mark_all_interrupted(store, workspace, clock))
+    match store.for_all(|store| mark_all_interrupted(store, workspace, clock)) {
+        Err(error) if error.code == Code::StoreReadOnly => Ok(()),
+        marked => marked,
+    }
 }
 
 fn mark_all_interrupted(store: &mut Database, workspace: &Workspace, clock: &Clock) -> Result<()> {

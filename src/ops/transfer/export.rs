@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempPath;
 
 use crate::error::{Code, Error, Result};
-use crate::file::{DRAFT, PRIVATE_FOLDER, unreadable, unwritable};
+use crate::file::{DRAFT, PRIVATE_FOLDER, unreadable, unwritable, write_over_own, write_whole};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::surroundings::parse_address;
@@ -49,14 +49,19 @@ fn missing(left_out: usize) -> Option<Error> {
     Some(Error::new(Code::RowDamaged, message).fix("cleo doctor"))
 }
 
-/// Writes all tasks into a file, or returns them as a text.
-pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exported> {
+/// Writes all tasks into a file, or returns them as a text. Another file than an earlier export of this workspace is only
+/// overwritten if that is allowed.
+pub(crate) fn export(
+    context: &mut Context,
+    output: Option<&Path>,
+    may_overwrite: bool,
+) -> Result<Exported> {
     let file = output.map(|output| context.surroundings.directory.join(output));
     if let Some(file) = &file {
         context.workspace.refuse_own(file)?;
     }
     let (text, total, left_out) = context.read(|tasks| {
-        if let Some(file) = &file {
+        if let Some(file) = file.as_deref().filter(|_| !may_overwrite) {
             refuse_other_workspace(tasks, file)?;
         }
         let (text, total) = write_lines(tasks)?;
@@ -70,8 +75,10 @@ pub(crate) fn export(context: &mut Context, output: Option<&Path>) -> Result<Exp
             .saturating_sub(total);
         Ok((text, total, left_out))
     })?;
-    if let Some(file) = &file {
-        crate::file::write_over_own(file, cleo::HEADER, "an export of tasks", &text)?;
+    match &file {
+        Some(file) if may_overwrite => write_whole(file, &text)?,
+        Some(file) => write_over_own(file, cleo::HEADER, "an export of tasks", &text)?,
+        None => {}
     }
     context.notes.failure = missing(left_out);
     Ok(Exported {

@@ -83,7 +83,7 @@ fn clock(second: u32) -> Clock {
 }
 
 fn text(context: &mut Context) -> String {
-    export(context, None).unwrap().text.unwrap()
+    export(context, None, false).unwrap().text.unwrap()
 }
 
 /// Carries an edit out; one that the rules refuse changes nothing.
