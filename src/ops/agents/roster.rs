@@ -58,10 +58,11 @@ impl Roster {
         transaction: &dyn Transaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
-        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = transaction.agents_revision()?;
         // Listed before they are read: a change in between is noticed the next time.
         let files = list_files(&self.workspace);
+        // Others do not wait for these reads.
+        let mut caches = self.caches.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = |it: &Cache| it.revision == revision && it.files == files;
         caches.retain(|_, cache| is_current(cache));
         let shown_to = transaction.restricted_to().map(String::from);
