@@ -136,7 +136,10 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
 }
 
 fn export(context: &mut Context) -> String {
-    transfer::export(context, None, false).unwrap().text.unwrap()
+    transfer::export(context, None, false)
+        .unwrap()
+        .text
+        .unwrap()
 }
 
 proptest! {

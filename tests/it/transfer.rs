@@ -448,7 +448,10 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
     }
     assert_eq!(workspace.read(".cleo/config.yaml"), "agent: me\n");
     assert_eq!(workspace.read("notes.txt"), "mine\n");
-    workspace.fails("export --output .cleo/cleo.db --overwrite", "E_INPUT_INVALID");
+    workspace.fails(
+        "export --output .cleo/cleo.db --overwrite",
+        "E_INPUT_INVALID",
+    );
     workspace.ok("export --output notes.txt --overwrite");
     assert!(workspace.read("notes.txt").contains("\"uid\":"));
 }
