@@ -153,7 +153,7 @@ const PLACES: Record<Diff["place"], string> = {
   merged: "As it was merged",
   worktree: "As it is in its worktree",
   branch: "As it is on its branch",
-  workspace: "The run had no worktree. What follows is what differs since its first attempt began, whoever changed it",
+  workspace: "This attempt left no worktree and no commit. What follows is what differs since the first attempt began, whoever changed it",
 };
 
 function Changes({ diff, last, onComment }: { diff: Diff; last: boolean; onComment: (place: string) => void }) {
