@@ -69,13 +69,19 @@ fn complete(question: &Question, message: &str) -> Option<Call> {
     let missing = call.find_missing_value();
     match (question.kind, missing) {
         (PendingKind::Field, _) if call.tool == Tool::UpdateDesign => {
-            let [field] = find_element_fields(said)[..] else {
-                return None;
-            };
             let mut names = updates.keys();
             let name = names
                 .find(|name| find_element_fields(name).len() > 1)?
                 .clone();
+            let mut fields = find_element_fields(said);
+            if fields.len() != 1 {
+                let said = said.to_lowercase();
+                fields = find_element_fields(&name);
+                fields.retain(|field| field.label().starts_with(&said));
+            }
+            let [field] = fields[..] else {
+                return None;
+            };
             let value = updates.remove(&name)?;
             updates.insert(field.key.to_string(), value);
         }

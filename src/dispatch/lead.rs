@@ -53,8 +53,10 @@ pub(super) fn find<'a>(
     let object = find_in(&matrix.by_object, &is_about);
     let other = || find_in(&matrix.by_keyword, &|key| is_form_of(noun, key));
     let is_doubtful = object.is_none();
+    // Such as `docs` in "remove the docs endpoint".
+    let is_aside = |key: &str| !key.contains(['+', ' ']) && !is_form_of(noun, key);
     let (skill, word, how, is_doubtful) = match object.or_else(other) {
-        Some((skill, word)) => (skill, word, "is about", is_doubtful),
+        Some((skill, word)) => (skill, word, "is about", is_doubtful || is_aside(word)),
         None => (skill::DEFAULT, *words.first()?, "begins with", false),
     };
     is_vague.then(|| (skill, word.to_string(), how, is_doubtful))

@@ -470,7 +470,10 @@ fn export_of_another_workspace_is_not_overwritten() {
     other.ok("add Other");
     other.write("tasks.jsonl", &ours);
     let refused = other.fails("export --output tasks.jsonl", "E_EXISTS");
-    says(&refused, "exports another workspace; it was not changed");
+    says(
+        &refused,
+        "exports another workspace, and --overwrite is not given; it was not changed",
+    );
     assert_eq!(other.read("tasks.jsonl"), ours);
     other.ok("import tasks.jsonl");
     other.ok("export --output tasks.jsonl");

@@ -17,7 +17,11 @@ B-6 | change the background for client 6 | desktop_background.type | field | -
 B-6 | desktop background type | What should the | value | -
 B-6 | gradient | Should I proceed? | confirm | getQAForClient
 B-6 | change button radius for client 6 | What should the | value | -
+B-6 | enormous | That does not answer my question. | value | -
 B-6 | Full. | the Button Radius to full. Should I proceed? | confirm | getQAForClient
+B-6 | change the background for client 6 | appearance | field | -
+B-6 | appearance | What should the appearance background be? | value | -
+B-6 | no | Cancelled | - | -
 B-7 | change button radius to full | client ID | client | -
 B-7 | client 6 | Should I proceed? | confirm | getQAForClient
 B-8 | update component 101 title to Welcome for client 6 | proceed | confirm | -

@@ -9,7 +9,7 @@ use crate::chat::value::{find_label, flatten, format_value, truncate};
 use crate::chat::vocabulary::{
     DESIGN, Field, contains_word, find_field, is_about_design, list_offered,
 };
-use crate::chat::{Call, ChatAgent, Meaning, Pending, Resolution, Sentence, Tool, text};
+use crate::chat::{Call, ChatAgent, Meaning, Pending, Question, Resolution, Sentence, Tool, text};
 use crate::error::Result;
 
 /// Fields that a description of a component begins with.
@@ -57,13 +57,19 @@ impl TurnState<'_> {
             (Meaning::Unknown, None) => "not understood",
             _ => "what waited is answered",
         };
-        match self.reply(heard, live) {
+        let asked = question.filter(|_| !is_late);
+        match self.reply(heard, live, asked) {
             Ok(()) | Err(Stop::Refused(_)) => Ok(()),
             Err(Stop::Error(error)) => Err(error),
         }
     }
 
-    fn reply(&mut self, heard: Meaning, live: Option<Pending>) -> Done<()> {
+    fn reply(
+        &mut self,
+        heard: Meaning,
+        live: Option<Pending>,
+        asked: Option<Question>,
+    ) -> Done<()> {
         self.turn.agent = match (&heard, &live) {
             (Meaning::Chosen(_), _) => ChatAgent::Editor,
             (Meaning::Confirmed | Meaning::Cancelled | Meaning::Invalid, Some(pending)) => {
@@ -75,6 +81,9 @@ impl TurnState<'_> {
         match (heard, live) {
             (Meaning::Confirmed, Some(pending)) => self.write_confirmed(pending),
             (Meaning::Cancelled, Some(_)) => Ok(()),
+            (Meaning::Cancelled, None) if asked.is_some() => {
+                self.append_reply("Cancelled. Nothing was changed.")
+            }
             (Meaning::Invalid, pending) => {
                 self.chat.pending = pending;
                 self.append_reply("Invalid selection. Please choose a valid number from the list.")
@@ -90,10 +99,14 @@ impl TurnState<'_> {
                 "I can show and change the design of a client, and list, show, add, change, delete and \
                  secure its components. ",
             ),
-            (Meaning::Unknown, _) => match self.advice {
-                Some(Ok(call)) => self.perform(call.clone()),
-                Some(Err(text)) => self.show_forms(text),
-                None => self.show_forms("I did not understand that. "),
+            (Meaning::Unknown, _) => match (self.advice, asked) {
+                (Some(Ok(call)), _) => self.perform(call.clone()),
+                (Some(Err(text)), _) => self.show_forms(text),
+                (None, Some(question)) => {
+                    self.append_reply("That does not answer my question.\n")?;
+                    self.perform(question.call)
+                }
+                (None, None) => self.show_forms("I did not understand that. "),
             },
             _ => self.append_reply("Nothing is waiting for that answer, and nothing was changed."),
         }

@@ -141,7 +141,7 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
         let place = link.path().strip_prefix(&workspace.root).ok()?;
         Some(place.to_string_lossy().into_owned())
     });
-    let places = [RUNS, ".cleo/config.yaml"].map(String::from);
+    let places = [RUNS, ".cleo/config.yaml", ".cleo/cleo.db"].map(String::from);
     let refused = places.into_iter().chain(links);
     let refused = refused.filter_map(|place| workspace.confine(&place).err());
     let mut findings = Vec::from_iter(refused.map(|error| Finding::from_error(check, error)));
@@ -156,7 +156,13 @@ fn check_links(workspace: &Workspace) -> Vec<Finding> {
 
 /// Lists the drafts that ended processes left, in the folders that cleo writes to. Links are not followed.
 fn list_leftovers(workspace: &Workspace) -> BTreeSet<PathBuf> {
-    let folders = [("", 2), (".cleo", 4), (".claude", 2), (OUTPUT_DIR, 1)];
+    let folders = [
+        ("", 2),
+        (".cleo", 4),
+        (".claude", 2),
+        (".codex", 2),
+        (OUTPUT_DIR, 1),
+    ];
     let files = folders.into_iter().flat_map(|(folder, depth)| {
         let walk = WalkDir::new(workspace.root.join(folder)).follow_root_links(false);
         walk.max_depth(depth).into_iter().flatten()
@@ -190,7 +196,10 @@ pub(super) fn remove_leftovers(workspace: &Workspace) -> Result<()> {
 fn check_leftovers(workspace: &Workspace) -> Finding {
     let (check, left) = ("workspace.leftovers", list_leftovers(workspace));
     if left.is_empty() {
-        return Finding::ok(check, "no process left a draft behind");
+        return Finding::ok(
+            check,
+            "no process left a draft in the folders that cleo writes to",
+        );
     }
     let paths = left
         .iter()

@@ -77,7 +77,10 @@ pub(crate) fn export(
     })?;
     match &file {
         Some(file) if may_overwrite => write_whole(file, &text)?,
-        Some(file) => write_over_own(file, cleo::HEADER, "an export of tasks", &text)?,
+        Some(file) => {
+            let kind = "an export of tasks, and --overwrite is not given";
+            write_over_own(file, cleo::HEADER, kind, &text)?;
+        }
         None => {}
     }
     context.notes.failure = missing(left_out);
@@ -116,7 +119,9 @@ fn refuse_other_workspace(tasks: &dyn Transaction, file: &Path) -> Result<()> {
         return Ok(());
     }
     let file = file.display();
-    let message = format!("{file} exports another workspace; it was not changed");
+    let message = format!(
+        "{file} exports another workspace, and --overwrite is not given; it was not changed"
+    );
     Err(Error::new(Code::Exists, message))
 }
 
